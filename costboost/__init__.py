@@ -1,0 +1,1 @@
+"""Cost-sensitive boosting: learn from a table which decision costs the least."""

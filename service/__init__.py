@@ -1,0 +1,1 @@
+"""The HTTP service of Costboost: trains in workers, answers with the decision that costs the least."""

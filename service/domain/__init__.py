@@ -1,0 +1,1 @@
+"""Values, rules and errors of the service: no HTTP, no SQL."""

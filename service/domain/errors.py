@@ -1,0 +1,125 @@
+"""What can go wrong, in the words of the domain; `service.api.errors` gives each class its status code.
+
+Every error has a `code` of the registry `PROBLEMS`, which also makes the pages under `/problems/`.
+Details name places (field, row, column), never the submitted value.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+#: How many single faults an answer lists; the rest is counted in `errors_total`.
+MAX_LISTED_ERRORS = 20
+
+
+@dataclass(frozen=True)
+class FieldError:
+    """One fault at one place of what was sent.
+
+    Attributes
+    ----------
+    pointer : str
+        RFC 6901 pointer into the request ("/rows/0/amount", "/costs/fn"), or "/file" for an uploaded table.
+    code : str
+        Machine-readable name of the fault.
+    detail : str
+        What is wrong and what would be right, without the submitted value.
+    line : int or None
+        Line of an uploaded text table, the header being line 1.
+    column : str or None
+        Column of an uploaded table.
+    """
+
+    pointer: str
+    code: str
+    detail: str
+    line: int | None = None
+    column: str | None = None
+
+
+class CostboostError(Exception):
+    """Root of every error the service answers; never raised itself."""
+
+    def __init__(self, code: str, detail: str, errors: Sequence[FieldError] = ()) -> None:
+        super().__init__(detail)
+        self.code = code
+        self.detail = detail
+        self.errors = tuple(errors)
+
+
+class MalformedError(CostboostError):
+    """The request could not be read at all (400)."""
+
+
+class NotFoundError(CostboostError):
+    """No such thing for this tenant (404)."""
+
+    def __init__(self, kind: str, name: str) -> None:
+        super().__init__("not_found", f"no such {kind}")
+        self.kind = kind
+        self.name = name
+
+
+class ConflictError(CostboostError):
+    """The thing is in the wrong state for this request (409)."""
+
+
+class PreconditionFailedError(CostboostError):
+    """`If-Match` names another revision (412)."""
+
+
+class PreconditionRequiredError(CostboostError):
+    """`If-Match` is missing where it is required (428)."""
+
+
+class TooLargeError(CostboostError):
+    """More bytes or rows than the limits allow (413)."""
+
+
+class UnsupportedMediaTypeError(CostboostError):
+    """A body of a media type that is not read here (415)."""
+
+
+class NotAcceptableError(CostboostError):
+    """An answer was asked for in a media type that is not written here (406)."""
+
+
+class InvalidError(CostboostError):
+    """Understood but invalid (422)."""
+
+
+class ForbiddenError(CostboostError):
+    """Known but not allowed (403)."""
+
+
+class UnavailableError(CostboostError):
+    """Cannot be answered just now; try again after `retry_after` seconds (503)."""
+
+    def __init__(self, code: str, detail: str, retry_after: int = 5) -> None:
+        super().__init__(code, detail)
+        self.retry_after = retry_after
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A kind of error as its page shows it."""
+
+    title: str
+    meaning: str
+    remedy: str
+
+
+#: code -> what it means and what to do; whoever raises a new code adds its line here.
+PROBLEMS: dict[str, Problem] = {
+    "not_found": Problem(
+        "Not found", "Nothing with this id or name exists here.", "Check the id, or list the resource."
+    ),
+    "malformed": Problem(
+        "Malformed request", "The body is not readable in its media type.", "Send well-formed data."
+    ),
+    "invalid": Problem(
+        "Invalid request", "The body was read but a field is wrong.", "See `errors` for each place."
+    ),
+    "conflict": Problem(
+        "Conflict", "The resource is in a state that does not allow this.", "Read it and decide again."
+    ),
+}
