@@ -11,6 +11,11 @@ from dataclasses import dataclass
 MAX_LISTED_ERRORS = 20
 
 
+def pointer(*parts: str | int) -> str:
+    """RFC 6901 pointer of a place: `pointer("rows", 0, "a/b")` is "/rows/0/a~1b"."""
+    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
+
+
 @dataclass(frozen=True)
 class FieldError:
     """One fault at one place of what was sent.
@@ -37,13 +42,24 @@ class FieldError:
 
 
 class CostboostError(Exception):
-    """Root of every error the service answers; never raised itself."""
+    """Root of every error the service answers; never raised itself.
 
-    def __init__(self, code: str, detail: str, errors: Sequence[FieldError] = ()) -> None:
+    Attributes
+    ----------
+    errors : tuple of FieldError
+        The single faults; a table with a million of them carries only the first ones.
+    errors_total : int
+        How many faults there are in all, listed or not.
+    """
+
+    def __init__(
+        self, code: str, detail: str, errors: Sequence[FieldError] = (), errors_total: int | None = None
+    ) -> None:
         super().__init__(detail)
         self.code = code
         self.detail = detail
         self.errors = tuple(errors)
+        self.errors_total = len(self.errors) if errors_total is None else errors_total
 
 
 class MalformedError(CostboostError):
