@@ -1,0 +1,68 @@
+# Everything this project is asked to do, by name. `make` alone lists it.
+#
+# Needs: make, git and Python 3.11 or newer. Each target first builds what it needs in .venv.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3.13 || command -v python3)
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip -qq --disable-pip-version-check
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-slow check format bench serve clean constraints
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.service ## train and predict on bundled data, in money; starts and stops its own service
+	@$(BIN)/python demo/demo.py
+
+test: $(VENV)/.installed ## all tests but the slow tier, on SQLite and PostgreSQL
+	@$(BIN)/python -m pytest -m "not slow"
+
+test-slow: $(VENV)/.installed ## the slow tier
+	@$(BIN)/python -m pytest -m slow
+
+check: $(VENV)/.installed ## format, lint, types and import contracts
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+format: $(VENV)/.installed ## write what `make check` would complain about, where a tool can
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+bench: $(VENV)/.installed ## time training and prediction against scikit-learn on this machine
+	@$(BIN)/python benchmarks/speed.py
+
+serve: $(VENV)/.service ## API and worker on http://127.0.0.1:8000, data kept in ./var
+	@exec $(BIN)/costboost serve --data-dir var
+
+clean: ## remove the environment and every cache; leaves ./var, where `make serve` keeps its data
+	rm -rf $(VENV) .venv-constraints .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache \
+	    .coverage htmlcov build dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Two stamps: the demo and the service need no test tools, and installing those would double the newcomer's wait.
+# The build back end is installed first, at the pinned version, so that the build needs no environment of its own.
+$(VENV)/.service: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Costboost needs Python 3.11 or newer; name one with: make PYTHON=/path/to/python3.11")'
+	@echo "Installing Costboost into $(VENV) (once; about a minute) ..."
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(PIP) install --constraint constraints.txt hatchling editables
+	@$(PIP) install --constraint constraints.txt --no-build-isolation --editable '.[service]'
+	@touch $@
+
+$(VENV)/.installed: $(VENV)/.service
+	@echo "Installing the test tools ..."
+	@$(PIP) install --constraint constraints.txt --no-build-isolation --editable '.[dev]'
+	@touch $@
+
+constraints: ## resolve pyproject.toml afresh and write constraints.txt
+	rm -rf .venv-constraints
+	$(PYTHON) -m venv .venv-constraints
+	.venv-constraints/bin/python -m pip -qq install hatchling editables
+	.venv-constraints/bin/python -m pip -qq install --no-build-isolation --editable '.[dev]'
+	{ echo "# The exact versions Costboost is tested with. Written by \`make constraints\`; do not edit by hand."; \
+	  .venv-constraints/bin/python -m pip freeze --exclude-editable; } > constraints.txt
+	rm -rf .venv-constraints
