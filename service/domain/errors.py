@@ -138,4 +138,61 @@ PROBLEMS: dict[str, Problem] = {
     "conflict": Problem(
         "Conflict", "The resource is in a state that does not allow this.", "Read it and decide again."
     ),
+    "unknown_parameter": Problem(
+        "Unknown parameter", "The query has a parameter that is not known here.", "See the documentation."
+    ),
+    "method_not_allowed": Problem(
+        "Method not allowed", "The path exists, but not with this method.", "`Allow` lists its methods."
+    ),
+    "not_acceptable": Problem(
+        "Not acceptable", "`Accept` asks for a media type not written here.", "Ask for application/json."
+    ),
+    "foreign_origin": Problem(
+        "Foreign origin",
+        "A service without API keys answers only to loopback names and to its own pages.",
+        "Address it as 127.0.0.1 or localhost, from the same machine.",
+    ),
+    "body_too_large": Problem(
+        "Body too large", "The body has more bytes than the limit.", "Send less, or raise the limit."
+    ),
+    "too_many_rows": Problem(
+        "Too many rows", "One request may bring only so many rows.", "Send several requests."
+    ),
+    "headers_too_large": Problem(
+        "Headers too large", "The headers have more bytes than the limit.", "Send fewer or shorter headers."
+    ),
+    "unsupported_media_type": Problem(
+        "Unsupported media type", "The body is in a form not read here.", "Send one of the listed types."
+    ),
+    "precondition_required": Problem(
+        "Precondition required",
+        "Changing or deleting this needs `If-Match` with the ETag that was read.",
+        "Read the resource and send its ETag.",
+    ),
+    "precondition_failed": Problem(
+        "Precondition failed", "It was changed since it was read.", "Read it again and decide again."
+    ),
+    "alias_in_use": Problem(
+        "Alias in use", "An alias points to the version.", "Move or delete the alias first."
+    ),
+    "artifact_corrupt": Problem(
+        "Artifact corrupt",
+        "The stored bytes of the version are not those that training wrote.",
+        "Restore the store from a backup, or move the alias to another version.",
+    ),
+    "model_required": Problem(
+        "Model required", "There is not exactly one model, so the request must name one.", "Give `model`."
+    ),
+    "not_supported_yet": Problem(
+        "Not supported yet", "The field belongs to the contract but not to this release.", "Leave it out."
+    ),
+    "database_unavailable": Problem(
+        "Database unavailable", "The database cannot be reached just now.", "Try again after `Retry-After`."
+    ),
+    "storage_full": Problem(
+        "Storage full", "No space is left to store this.", "Free some space, then try again."
+    ),
+    "internal": Problem(
+        "Internal error", "Something unexpected; this is a fault of the service.", "Report the request id."
+    ),
 }

@@ -1,0 +1,170 @@
+"""From exceptions to problem+json; the only place that knows which error has which status code."""
+
+import errno
+
+import structlog
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import iter_route_contexts
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+
+from service.api.pointers import field_errors
+from service.api.problems import problem
+from service.domain.errors import (
+    ConflictError,
+    CostboostError,
+    FieldError,
+    ForbiddenError,
+    InvalidError,
+    MalformedError,
+    NotAcceptableError,
+    NotFoundError,
+    PreconditionFailedError,
+    PreconditionRequiredError,
+    TooLargeError,
+    UnavailableError,
+    UnsupportedMediaTypeError,
+)
+
+STATUS: dict[type[CostboostError], int] = {
+    MalformedError: 400,
+    ForbiddenError: 403,
+    NotFoundError: 404,
+    NotAcceptableError: 406,
+    ConflictError: 409,
+    PreconditionFailedError: 412,
+    TooLargeError: 413,
+    UnsupportedMediaTypeError: 415,
+    InvalidError: 422,
+    PreconditionRequiredError: 428,
+    UnavailableError: 503,
+}
+
+#: Codes of what Starlette and FastAPI refuse by themselves.
+_ROUTING_CODES = {
+    400: "malformed",
+    404: "not_found",
+    405: "method_not_allowed",
+    413: "body_too_large",
+    415: "unsupported_media_type",
+}
+
+RETRY_SECONDS = 5
+
+log = structlog.get_logger("service.api")
+
+
+def install(app: FastAPI) -> None:
+    """Give the application its error handlers."""
+    app.add_exception_handler(CostboostError, _refused)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _routing)
+    app.add_exception_handler(DBAPIError, _database)
+    app.add_exception_handler(PoolTimeoutError, _database)
+    app.add_exception_handler(OSError, _storage)
+    app.add_exception_handler(ClientDisconnect, _disconnected)
+
+
+def status_of(error: CostboostError) -> int:
+    """Status code of an error: that of its nearest class in the table."""
+    return next(STATUS[cls] for cls in type(error).__mro__ if cls in STATUS)
+
+
+def unexpected(request: Request, error: Exception) -> Response:
+    """Answer 500 and log where it happened; the message of the exception may hold values, so it stays out."""
+    frames = _frames(error)
+    log.error("unexpected error", error=type(error).__name__, where=frames[-1:], frames=frames)
+    return problem(request, 500, "internal", "an unexpected error; the log has it under this request id")
+
+
+def _frames(error: BaseException) -> list[str]:
+    frames, trace = [], error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        frames.append(f"{code.co_filename}:{trace.tb_lineno} {code.co_name}")
+        trace = trace.tb_next
+    return frames
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, CostboostError)
+    headers = {"Retry-After": str(error.retry_after)} if isinstance(error, UnavailableError) else None
+    return problem(
+        request,
+        status_of(error),
+        error.code,
+        error.detail,
+        errors=error.errors,
+        errors_total=error.errors_total,
+        headers=headers,
+    )
+
+
+async def _invalid(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    found = error.errors()
+    if any(one["type"] == "json_invalid" for one in found):
+        position = found[0]["loc"][-1]
+        return problem(request, 400, "malformed", f"the body is not JSON (at character {position})")
+    faults = field_errors(found, error.body)
+    return problem(request, 422, "invalid", _count(faults), errors=faults)
+
+
+def _count(faults: list[FieldError]) -> str:
+    return "1 field is wrong" if len(faults) == 1 else f"{len(faults)} fields are wrong"
+
+
+async def _routing(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    headers = dict(error.headers or {})
+    if error.status_code == 405:
+        headers["Allow"] = ", ".join(_methods(request))
+    code = _ROUTING_CODES.get(error.status_code, "malformed")
+    return problem(request, error.status_code, code, error.detail, headers=headers)
+
+
+def _methods(request: Request) -> list[str]:
+    """List the methods of the path; Starlette names only those of the first route that has it."""
+    contexts = iter_route_contexts(request.app.routes)
+    matching = (one for one in contexts if one.path_regex.match(request.url.path))
+    return sorted({method for one in matching for method in one.methods or ()})
+
+
+async def _database(request: Request, error: Exception) -> Response:
+    if isinstance(error, DBAPIError) and not _is_outage(error):
+        return unexpected(request, error)
+    log.warning("database unavailable", error=type(error).__name__)
+    if isinstance(error, DBAPIError) and _is_full(error):
+        return _retry(request, "storage_full", "no space is left for the database")
+    return _retry(request, "database_unavailable", "the database cannot be reached just now")
+
+
+def _is_full(error: DBAPIError) -> bool:
+    """SQLite says it in words, PostgreSQL with its code (53100, disk_full)."""
+    return "disk is full" in str(error.orig) or getattr(error.orig, "sqlstate", None) == "53100"
+
+
+def _is_outage(error: DBAPIError) -> bool:
+    """Tell a database that is away, busy or full from a statement that is wrong."""
+    return error.connection_invalidated or isinstance(error, OperationalError | InterfaceError)
+
+
+async def _storage(request: Request, error: Exception) -> Response:
+    assert isinstance(error, OSError)
+    if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        return unexpected(request, error)
+    log.warning("storage full")
+    return _retry(request, "storage_full", "no space is left in the storage")
+
+
+def _retry(request: Request, code: str, detail: str) -> Response:
+    return problem(request, 503, code, detail, headers={"Retry-After": str(RETRY_SECONDS)})
+
+
+async def _disconnected(request: Request, error: Exception) -> Response:
+    assert isinstance(error, ClientDisconnect)
+    return problem(request, 400, "malformed", "the body ended before it was complete")

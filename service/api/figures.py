@@ -1,0 +1,22 @@
+"""The Prometheus figures of the API process, all named `costboost_…`."""
+
+from prometheus_client import CollectorRegistry, Counter, Histogram
+
+REGISTRY = CollectorRegistry()
+
+REQUESTS = Counter(
+    "costboost_requests", "Requests answered.", ["method", "route", "status"], registry=REGISTRY
+)
+REQUEST_SECONDS = Histogram(
+    "costboost_request_seconds",
+    "Seconds from the first byte of a request to the end of its answer.",
+    ["method", "route"],
+    registry=REGISTRY,
+    buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60),
+)
+DECISIONS = Counter(
+    "costboost_decisions",
+    "Rows decided, by model and decision.",
+    ["model", "version", "decision"],
+    registry=REGISTRY,
+)

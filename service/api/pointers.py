@@ -1,0 +1,64 @@
+"""Where a validation error stands: pydantic's `loc` turned into an RFC 6901 pointer, without any value."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from service.domain.errors import FieldError, pointer
+
+#: Messages of these errors quote what was sent.
+_QUOTING = {
+    "union_tag_invalid": "names none of the known kinds",
+    "url_parsing": "is not a URL",
+    "json_invalid": "is not JSON",
+}
+
+
+def field_errors(errors: Sequence[Mapping[str, Any]], body: Any, prefix: str = "") -> list[FieldError]:
+    """
+    Translate pydantic's errors.
+
+    Parameters
+    ----------
+    errors : sequence of mappings
+        `ValidationError.errors()`, or FastAPI's, whose `loc` begins with "body", "query", "path", "header".
+    body : Any
+        The decoded body; tells the fields in a `loc` from the names of union members.
+    prefix : str
+        Pointer of the value that was validated, when it is a part of the body.
+
+    Returns
+    -------
+    list of FieldError
+        One for each place and code.
+    """
+    found: dict[tuple[str, str], FieldError] = {}
+    for error in errors:
+        place = prefix + _pointer(error["loc"], body, missing=error["type"] == "missing")
+        code = _code(error)
+        found.setdefault((place, code), FieldError(place, code, _QUOTING.get(code) or str(error["msg"])))
+    return list(found.values())
+
+
+def _code(error: Mapping[str, Any]) -> str:
+    code = str(error["type"])
+    return {"extra_forbidden": "unknown_field"}.get(code, code)
+
+
+def _pointer(loc: Sequence[int | str], body: Any, *, missing: bool) -> str:
+    if loc and loc[0] in ("query", "path", "header", "cookie"):
+        return pointer(*loc)
+    tokens = loc[1:] if loc and loc[0] == "body" else loc
+    kept, value = list[int | str](), body
+    for position, token in enumerate(tokens):
+        if _leads_into(value, token):
+            value = value[token]
+        elif not (missing and position == len(tokens) - 1):
+            continue  # the name of a union member, not of a field
+        kept.append(token)
+    return pointer(*kept)
+
+
+def _leads_into(value: Any, token: int | str) -> bool:
+    if isinstance(value, list):
+        return isinstance(token, int) and token < len(value)
+    return isinstance(value, dict) and token in value
