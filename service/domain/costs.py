@@ -1,0 +1,310 @@
+"""Costs as they are written in requests: binary cells, a K x K matrix, or actions with a review.
+
+Money per decision; a loss is positive, a benefit negative. The three forms are never mixed. What a form
+means (thresholds, regrets, checks against classes) is the library's business; here is only how it is spelled.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Literal, Self, TypeAlias
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    Strict,
+    TypeAdapter,
+    ValidationError,
+    WrapValidator,
+    model_validator,
+)
+from pydantic_core import InitErrorDetails, PydanticCustomError
+
+from service.domain.datasets import MAX_CLASSES, Label
+
+_CONFIG = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False, serialize_by_alias=True)
+#: Beyond this a cost is a mistake, and products of costs and probabilities could overflow.
+MAX_COST = 1e15
+
+Money = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=-MAX_COST, le=MAX_COST)]
+ColumnName = Annotated[str, Field(min_length=1, max_length=256)]
+_MONEY: TypeAdapter[float] = TypeAdapter(Money)
+
+#: Where a value stands in what was sent: keys and indices.
+Place: TypeAlias = tuple[str | int, ...]
+
+
+class _Faults:
+    """Collects faults with their places, so that one answer names them all."""
+
+    def __init__(self, title: str) -> None:
+        self._title = title
+        self._found: list[InitErrorDetails] = []
+
+    def check(self, good: bool, place: Place, code: str, message: str) -> None:
+        if not good:
+            error = PydanticCustomError(code, "{message}", {"message": message})
+            self._found.append(InitErrorDetails(type=error, loc=place, input=None))
+
+    def raise_any(self) -> None:
+        if self._found:
+            raise ValidationError.from_exception_data(self._title, self._found)
+
+
+class Cell(BaseModel):
+    """A cost that depends on the row: fixed + sum of factor x column, then clipped to [min, max]."""
+
+    model_config = _CONFIG
+
+    fixed: Money = 0.0
+    per: dict[ColumnName, Money] = Field(default={}, max_length=64)
+    min: Money | None = None
+    max: Money | None = None
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.min is not None and self.max is not None and self.min > self.max:
+            raise PydanticCustomError("min_above_max", "min must not be above max")
+        return self
+
+
+def _cell(value: Any, _: Callable[[Any], Any]) -> float | Cell:
+    # By hand: a plain union would report each fault twice, once per alternative.
+    return Cell.model_validate(value) if isinstance(value, Mapping | Cell) else _MONEY.validate_python(value)
+
+
+CostCell: TypeAlias = Annotated[float | Cell, WrapValidator(_cell)]
+
+
+class _Costs(BaseModel):
+    """What the three forms share: the cells, so that columns can be found."""
+
+    model_config = _CONFIG
+
+    def cells(self) -> tuple[tuple[Place, float | Cell], ...]:
+        """Every cell with its place, as parts of a pointer."""
+        raise NotImplementedError
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns the cells read, sorted."""
+        return tuple(
+            sorted({name for _, cell in self.cells() if isinstance(cell, Cell) for name in cell.per})
+        )
+
+    def places(self, column: str) -> tuple[Place, ...]:
+        """Where a column is read, as parts of a pointer."""
+        return tuple(
+            (*place, "per", column)
+            for place, cell in self.cells()
+            if isinstance(cell, Cell) and column in cell.per
+        )
+
+
+class BinaryCosts(_Costs):
+    """Costs of two classes: f = wrong, t = right, n/p = the class that was chosen."""
+
+    fn: CostCell
+    fp: CostCell
+    tp: CostCell = 0.0
+    tn: CostCell = 0.0
+
+    def cells(self) -> tuple[tuple[Place, float | Cell], ...]:
+        """The four cells."""
+        return (("fn",), self.fn), (("fp",), self.fp), (("tp",), self.tp), (("tn",), self.tn)
+
+
+Classes = Annotated[tuple[Label, ...], Strict(False), Field(min_length=2, max_length=MAX_CLASSES)]
+
+
+class MatrixCosts(_Costs):
+    """Costs of K classes as a square matrix of numbers, whose orientation must be said."""
+
+    classes: Classes
+    matrix: Annotated[
+        tuple[Annotated[tuple[Money, ...], Strict(False), Field(max_length=MAX_CLASSES)], ...],
+        Strict(False),
+        Field(max_length=MAX_CLASSES),
+    ]
+    orientation: Literal["rows_true", "rows_predicted"]
+
+    @model_validator(mode="after")
+    def _square(self) -> Self:
+        count = len(self.classes)
+        square = len(self.matrix) == count and all(len(row) == count for row in self.matrix)
+        faults = _Faults("costs")
+        faults.check(len(set(self.classes)) == count, ("classes",), "duplicate", "classes must be distinct")
+        faults.check(square, ("matrix",), "matrix_shape", f"must have {count} rows of {count} numbers")
+        faults.raise_any()
+        return self
+
+    @property
+    def rows_true(self) -> tuple[tuple[float, ...], ...]:
+        """The matrix with the true class first, whatever the orientation it was written in."""
+        return self.matrix if self.orientation == "rows_true" else tuple(zip(*self.matrix, strict=True))
+
+    def cells(self) -> tuple[tuple[Place, float | Cell], ...]:
+        """The K x K numbers, where they were written."""
+        return tuple((("matrix", i, j), c) for i, row in enumerate(self.matrix) for j, c in enumerate(row))
+
+
+class ActionName(BaseModel):
+    """An action with more than a name: the class it serves, or that it is the review."""
+
+    model_config = _CONFIG
+
+    name: Annotated[str, Field(min_length=1, max_length=100)]
+    kind: Literal["decide", "review"] = "decide"
+    serves: Label | None = Field(
+        default=None,
+        alias="for",
+        description="Class it serves; default: the class of its name, else the one it is cheapest for.",
+    )
+
+
+Action: TypeAlias = Annotated[
+    ActionName,
+    BeforeValidator(
+        lambda value: {"name": value} if isinstance(value, str) else value,
+        json_schema_input_type=ActionName | str,
+    ),
+]
+
+
+class ActionCost(BaseModel):
+    """The price of one action when one class is true."""
+
+    model_config = _CONFIG
+
+    true: Label
+    action: str
+    cost: CostCell
+
+
+class Capacity(BaseModel):
+    """How many reviews can be done."""
+
+    model_config = _CONFIG
+
+    max: Annotated[int, Field(ge=0, le=10**12)]
+    per: Literal["file", "day", "hour", "week", "month"] = "file"
+
+
+class ReviewCosts(BaseModel):
+    """What a review costs and how often it is right for each true class."""
+
+    model_config = _CONFIG
+
+    fee: Money
+    accuracy: dict[Label, Annotated[float, Field(strict=True, ge=0.0, le=1.0)]]
+    capacity: Capacity | None = None
+    shadow_price: Annotated[Money, Field(ge=0.0)] = 0.0
+
+
+class ActionCosts(_Costs):
+    """Costs of actions that are not the classes themselves, one cell per true class and action."""
+
+    classes: Classes
+    actions: Annotated[
+        tuple[Action, ...],
+        Strict(False),
+        Field(min_length=2, max_length=MAX_CLASSES),
+    ]
+    costs: Annotated[tuple[ActionCost, ...], Strict(False), Field(max_length=MAX_CLASSES**2)]
+    review: ReviewCosts | None = None
+
+    def cells(self) -> tuple[tuple[Place, float | Cell], ...]:
+        """The listed cells."""
+        return tuple((("costs", i, "cost"), item.cost) for i, item in enumerate(self.costs))
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        faults = _Faults("costs")
+        names = [action.name for action in self.actions]
+        faults.check(
+            len(set(self.classes)) == len(self.classes), ("classes",), "duplicate", "classes must be distinct"
+        )
+        faults.check(len(set(names)) == len(names), ("actions",), "duplicate", "actions must be distinct")
+        for i, action in enumerate(self.actions):
+            known = action.serves is None or action.serves in self.classes
+            faults.check(known, ("actions", i, "for"), "unknown_class", "is not one of classes")
+        self._check_review(faults)
+        self._check_cells(faults)
+        faults.raise_any()
+        return self
+
+    def _check_review(self, faults: _Faults) -> None:
+        reviews = [i for i, action in enumerate(self.actions) if action.kind == "review"]
+        for i in reviews[1:]:
+            faults.check(False, ("actions", i, "kind"), "duplicate", "only one action can be the review")
+        for i in reviews:
+            faults.check(self.review is not None, ("review",), "missing", "an action of kind review needs it")
+            serves_none = self.actions[i].serves is None
+            faults.check(serves_none, ("actions", i, "for"), "review_serves", "a review serves no class")
+        if self.review is not None:
+            faults.check(bool(reviews), ("review",), "no_review_action", "no action is of kind review")
+            same = set(self.review.accuracy) == set(self.classes)
+            faults.check(same, ("review", "accuracy"), "classes", "must name each of classes once")
+
+    def _check_cells(self, faults: _Faults) -> None:
+        decisions = {action.name for action in self.actions if action.kind == "decide"}
+        reviews = {action.name for action in self.actions if action.kind == "review"}
+        faults.check(len(decisions) > 1, ("actions",), "too_few", "at least two must decide")
+        seen: set[tuple[str, str]] = set()
+        for i, item in enumerate(self.costs):
+            faults.check(
+                item.true in self.classes, ("costs", i, "true"), "unknown_class", "is not in classes"
+            )
+            if item.action in reviews:
+                message = "the cost of a review is computed from fee and accuracy, never given"
+                faults.check(False, ("costs", i, "action"), "review_cell", message)
+            else:
+                known = item.action in decisions
+                faults.check(known, ("costs", i, "action"), "unknown_action", "is not in actions")
+            new = (item.true, item.action) not in seen
+            faults.check(new, ("costs", i), "duplicate", "this cell is given twice")
+            seen.add((item.true, item.action))
+        absent = len(self.classes) * len(decisions) - len(
+            seen & {(true, action) for true in self.classes for action in decisions}
+        )
+        faults.check(
+            absent == 0,
+            ("costs",),
+            "missing_cells",
+            f"{absent} cells have no cost; say 0 if it is 0",
+        )
+
+
+#: What tells the forms apart; a request that has keys of two forms is refused.
+_FORMS: tuple[tuple[type[BinaryCosts | MatrixCosts | ActionCosts], frozenset[str]], ...] = (
+    (BinaryCosts, frozenset({"fn", "fp", "tp", "tn"})),
+    (MatrixCosts, frozenset({"matrix", "orientation"})),
+    (ActionCosts, frozenset({"actions", "costs", "review"})),
+)
+
+
+def form_of(value: Mapping[str, Any]) -> type[BinaryCosts | MatrixCosts | ActionCosts]:
+    """Which of the three forms a mapping is written in, by its keys."""
+    found = [form for form, keys in _FORMS if keys & value.keys()]
+    if len(found) > 1:
+        raise PydanticCustomError(
+            "two_cost_forms", "costs must be written in one form, these are two together"
+        )
+    if not found:
+        raise PydanticCustomError(
+            "no_costs", "expected fn and fp, or classes with matrix and orientation, or actions with costs"
+        )
+    return found[0]
+
+
+def _costs(value: Any, _: Callable[[Any], Any]) -> BinaryCosts | MatrixCosts | ActionCosts:
+    if isinstance(value, BinaryCosts | MatrixCosts | ActionCosts):
+        return value
+    if not isinstance(value, Mapping):
+        raise PydanticCustomError("costs_type", "expected an object with the cells of the costs")
+    return form_of(value).model_validate(value)
+
+
+#: Costs in any of the three forms; faults are reported for the form that was meant.
+Costs: TypeAlias = Annotated[BinaryCosts | MatrixCosts | ActionCosts, WrapValidator(_costs)]
+COSTS: TypeAdapter[BinaryCosts | MatrixCosts | ActionCosts] = TypeAdapter(Costs)
