@@ -1,0 +1,162 @@
+"""Artifacts in a local folder: named by the sha256 of their bytes, written whole or not at all."""
+
+import errno
+import hashlib
+import os
+import re
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from service.domain.errors import ConflictError, UnavailableError
+
+_SHA256 = re.compile(r"[0-9a-f]{64}\Z")
+_CHUNK = 1 << 20
+
+
+class FolderStore:
+    """Keep bytes under `root/aa/bb/<sha256>`; nothing a user names ever becomes part of a path.
+
+    Files appear by rename after their bytes are on the disk, so a reader sees a whole file or none,
+    and two writers of the same bytes do not disturb each other.
+
+    Parameters
+    ----------
+    root : Path
+        The folder; made when absent.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._incoming = root / "incoming"
+        self._incoming.mkdir(parents=True, exist_ok=True)
+
+    def put(self, data: bytes) -> str:
+        """Store bytes and return their sha256 (hex).
+
+        Raises
+        ------
+        UnavailableError
+            `storage_full`: there is no room; nothing is left behind.
+        """
+        digest = hashlib.sha256(data).hexdigest()
+        if not self.exists(digest):
+            with self.spool() as path:
+                with _no_room_is_unavailable():
+                    path.write_bytes(data)
+                self._keep(path, digest)
+        return digest
+
+    def put_file(self, path: Path) -> str:
+        """Store what a file holds and return its sha256 (hex); a file of :meth:`spool` is moved, not copied."""
+        if path.parent != self._incoming:
+            with self.spool() as copy, path.open("rb") as source, _no_room_is_unavailable():
+                with copy.open("wb") as target:
+                    while chunk := source.read(_CHUNK):
+                        target.write(chunk)
+                return self.put_file(copy)
+        digest = _digest(path)
+        self._keep(path, digest)
+        return digest
+
+    @contextmanager
+    def spool(self) -> Iterator[Path]:
+        """Give a fresh file on the store's disk to write into; it is gone afterwards unless it was stored."""
+        path = self._incoming / secrets.token_hex(16)
+        path.touch(mode=0o600, exist_ok=False)
+        try:
+            yield path
+        finally:
+            path.unlink(missing_ok=True)
+
+    def open(self, sha256: str) -> BinaryIO:
+        """Open an artifact for reading; the caller checks what matters to it.
+
+        Raises
+        ------
+        ConflictError
+            `artifact_missing`.
+        """
+        try:
+            return self._path(sha256).open("rb")
+        except FileNotFoundError:
+            raise ConflictError("artifact_missing", "the stored bytes are no longer there") from None
+
+    def read(self, sha256: str) -> bytes:
+        """Read a whole artifact.
+
+        Raises
+        ------
+        ConflictError
+            `artifact_missing`, or `artifact_corrupt` when the bytes are not those that were stored.
+        """
+        with self.open(sha256) as file:
+            data = file.read()
+        if hashlib.sha256(data).hexdigest() != sha256:
+            raise ConflictError("artifact_corrupt", "the stored bytes are not those that were written")
+        return data
+
+    def exists(self, sha256: str) -> bool:
+        """Whether the artifact is there."""
+        return self._path(sha256).is_file()
+
+    def delete(self, sha256: str) -> None:
+        """Remove an artifact; one that is not there is no error."""
+        self._path(sha256).unlink(missing_ok=True)
+
+    def list(self) -> Iterator[str]:
+        """Yield the sha256 of each artifact."""
+        for path in self.root.glob("??/??/*"):
+            if _SHA256.match(path.name):
+                yield path.name
+
+    def writable(self) -> bool:
+        """Whether a file can be written and made durable now."""
+        try:
+            with self.spool() as path:
+                path.write_bytes(b"probe")
+                _sync(path)
+        except OSError:
+            return False
+        return True
+
+    def _path(self, sha256: str) -> Path:
+        if not _SHA256.match(sha256):
+            raise ValueError("not a sha256")
+        return self.root / sha256[:2] / sha256[2:4] / sha256
+
+    def _keep(self, path: Path, sha256: str) -> None:
+        target = self._path(sha256)
+        with _no_room_is_unavailable():
+            _sync(path)
+            for folder in (target.parent.parent, target.parent):
+                if not folder.exists():
+                    folder.mkdir(exist_ok=True)
+                    _sync(folder.parent)
+            path.replace(target)
+            _sync(target.parent)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextmanager
+def _no_room_is_unavailable() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise UnavailableError("storage_full", "there is no room in the store", retry_after=60) from error

@@ -1,0 +1,1 @@
+"""SQL: the tables, and one module of queries per resource."""

@@ -1,0 +1,135 @@
+"""Opening the database: the same promises from SQLite and from PostgreSQL."""
+
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, select
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.orm import Session, sessionmaker
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.expression import FunctionElement
+
+from service.db.tables import UtcDateTime
+
+#: Execution option of connections that only read: SQLite then takes no write lock.
+READ_ONLY = "costboost_read_only"
+BUSY_MILLISECONDS = 30_000
+STATEMENT_MILLISECONDS = 30_000
+IDLE_IN_TRANSACTION_MILLISECONDS = 60_000
+
+
+class database_now(FunctionElement[datetime]):  # noqa: N801  spelled like the SQL function it is
+    """The database's own clock; every lease is measured with it, never with a worker's."""
+
+    type = UtcDateTime()
+    inherit_cache = True
+
+
+@compiles(database_now, "sqlite")
+def _sqlite_now(_element: database_now, _compiler: SQLCompiler, **_options: Any) -> str:
+    # Six digits after the point: the form in which SQLAlchemy stores times as text, so that texts compare.
+    return "strftime('%Y-%m-%d %H:%M:%f000', 'now')"
+
+
+@compiles(database_now, "postgresql")
+def _postgresql_now(_element: database_now, _compiler: SQLCompiler, **_options: Any) -> str:
+    return "clock_timestamp()"
+
+
+def database_time(session: Session) -> datetime:
+    """Ask the database what time it is."""
+    return session.scalars(select(database_now())).one()
+
+
+def database_url(text: str) -> URL:
+    """Parse a database address and name its driver.
+
+    Raises
+    ------
+    ValueError
+        Neither SQLite nor PostgreSQL.
+    """
+    url = make_url(text)
+    if url.get_backend_name() == "postgresql":
+        return url.set(drivername="postgresql+psycopg")
+    if url.get_backend_name() == "sqlite" and url.database not in (None, "", ":memory:"):
+        return url.set(drivername="sqlite")
+    raise ValueError("the database address begins with sqlite:///file or postgresql://")
+
+
+def open_database(text: str, *, pool: int = 50, wait_seconds: float = 5.0) -> Engine:
+    """Make the engine; nothing is connected yet.
+
+    Parameters
+    ----------
+    text : str
+        Address of the database.
+    pool : int
+        Connections to PostgreSQL held at most.
+    wait_seconds : float
+        Wait for a free one before SQLAlchemy's TimeoutError.
+    """
+    url = database_url(text)
+    return (
+        _open_sqlite(url) if url.get_backend_name() == "sqlite" else _open_postgresql(url, pool, wait_seconds)
+    )
+
+
+def sessions(database: Engine) -> sessionmaker[Session]:
+    """Sessions that may write: on SQLite they take the write lock when they begin, so none fails halfway."""
+    return sessionmaker(database, expire_on_commit=False)
+
+
+def readers(database: Engine) -> sessionmaker[Session]:
+    """Sessions that only read: on SQLite they neither wait for a writer nor hold one up."""
+    return sessionmaker(database.execution_options(**{READ_ONLY: True}), expire_on_commit=False)
+
+
+def _open_sqlite(url: URL) -> Engine:
+    Path(str(url.database)).parent.mkdir(parents=True, exist_ok=True)
+    engine = create_engine(url, pool_size=50, max_overflow=50, connect_args={"check_same_thread": False})
+    event.listen(engine, "connect", _configure_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _configure_sqlite(connection: Any, _record: Any) -> None:
+    # The driver's own way to begin transactions is switched off; `_begin_sqlite` begins them.
+    connection.isolation_level = None
+    for pragma in (
+        f"busy_timeout = {BUSY_MILLISECONDS}",
+        "journal_mode = WAL",
+        "synchronous = FULL",
+        "foreign_keys = ON",
+    ):
+        connection.execute(f"PRAGMA {pragma}").close()
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    read_only = connection.get_execution_options().get(READ_ONLY, False)
+    # A deferred transaction that turns into a writer fails at once when another wrote meanwhile.
+    connection.exec_driver_sql("BEGIN" if read_only else "BEGIN IMMEDIATE")
+
+
+def _open_postgresql(url: URL, pool: int, wait_seconds: float) -> Engine:
+    options = (
+        f"-c statement_timeout={STATEMENT_MILLISECONDS}"
+        f" -c idle_in_transaction_session_timeout={IDLE_IN_TRANSACTION_MILLISECONDS}"
+        " -c timezone=UTC"
+    )
+    keepalive = {"keepalives": 1, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
+    return create_engine(
+        url,
+        pool_pre_ping=True,
+        pool_size=min(pool, 10),
+        max_overflow=max(0, pool - 10),
+        pool_timeout=wait_seconds,
+        connect_args={
+            "connect_timeout": 5,
+            "tcp_user_timeout": 20_000,
+            "application_name": "costboost",
+            "options": options,
+            **keepalive,
+        },
+    )

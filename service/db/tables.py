@@ -1,0 +1,225 @@
+"""The tables. Rows hold plain values; the rules about them live in `service.domain`."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from pydantic import BaseModel
+from sqlalchemy import JSON, BigInteger, DateTime, Dialect, ForeignKey, Index, MetaData, UniqueConstraint
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+from sqlalchemy.types import TypeDecorator, TypeEngine
+
+from service.domain.training import JobError, JobStatus, Progress, TrainingSpec
+
+#: Names of constraints, so that migrations can name them on every database.
+NAMING = {
+    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    "ck": "ck_%(table_name)s_%(constraint_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
+    "pk": "pk_%(table_name)s",
+}
+
+
+def _json() -> TypeEngine[Any]:
+    return JSON(none_as_null=True).with_variant(JSONB(none_as_null=True), "postgresql")
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """A moment: stored in UTC, always read with its zone (SQLite itself forgets it)."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Turn into UTC; a moment without zone would mean something else on each machine."""
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError("a moment needs a time zone")
+        utc = value.astimezone(UTC)
+        return utc.replace(tzinfo=None) if dialect.name == "sqlite" else utc
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
+        """Give back with zone UTC."""
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+class JsonDocument(TypeDecorator[Any]):
+    """A pydantic value, stored whole as JSON and read back as the same type."""
+
+    impl = JSON
+    cache_ok = True
+
+    def __init__(self, document: type[BaseModel]) -> None:
+        super().__init__()
+        self.document = document
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        """JSONB on PostgreSQL."""
+        return dialect.type_descriptor(_json())
+
+    def process_bind_param(self, value: BaseModel | None, dialect: Dialect) -> Any:  # noqa: ARG002
+        """Turn into plain JSON values."""
+        return None if value is None else value.model_dump(mode="json")
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> BaseModel | None:  # noqa: ARG002
+        """Check and build the value again."""
+        return None if value is None else self.document.model_validate(value)
+
+
+class Base(DeclarativeBase):
+    """All tables."""
+
+    metadata = MetaData(naming_convention=NAMING)
+    type_annotation_map = {  # noqa: RUF012  SQLAlchemy reads it from the class
+        datetime: UtcDateTime(),
+        dict[str, Any]: _json(),
+        list[Any]: _json(),
+        TrainingSpec: JsonDocument(TrainingSpec),
+        Progress: JsonDocument(Progress),
+        JobError: JsonDocument(JobError),
+    }
+
+
+class DatasetRow(Base):
+    """An uploaded table; its rows are a Parquet artifact."""
+
+    __tablename__ = "datasets"
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    tenant_id: Mapped[str]
+    name: Mapped[str]
+    media_type: Mapped[str]
+    sha256: Mapped[str]
+    bytes: Mapped[int] = mapped_column(BigInteger)
+    content_sha256: Mapped[str]
+    rows: Mapped[int] = mapped_column(BigInteger)
+    label: Mapped[str]
+    classes: Mapped[list[Any]]
+    class_counts: Mapped[dict[str, Any]]
+    positive_class: Mapped[str | None]
+    positive_class_inferred: Mapped[bool]
+    columns: Mapped[list[Any]]
+    created_at: Mapped[datetime]
+
+    __table_args__ = (Index(None, "tenant_id", "id"),)
+
+
+class CostSpecRow(Base):
+    """Named costs; a name grows by revisions, a revision never changes."""
+
+    __tablename__ = "cost_specs"
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    tenant_id: Mapped[str]
+    name: Mapped[str]
+    revision: Mapped[int]
+    currency: Mapped[str | None]
+    spec: Mapped[dict[str, Any]]
+    created_at: Mapped[datetime]
+
+    __table_args__ = (UniqueConstraint("tenant_id", "name", "revision"), Index(None, "tenant_id", "id"))
+
+
+class TrainingJobRow(Base):
+    """A training job: this row is the truth, the queue only brings it to a worker."""
+
+    __tablename__ = "training_jobs"
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    tenant_id: Mapped[str]
+    model: Mapped[str]
+    dataset_id: Mapped[str] = mapped_column(ForeignKey("datasets.id"))
+    spec: Mapped[TrainingSpec]
+    status: Mapped[str] = mapped_column(default=JobStatus.QUEUED)
+    attempt: Mapped[int] = mapped_column(default=0)
+    worker_deaths: Mapped[int] = mapped_column(default=0)
+    progress: Mapped[Progress | None]
+    result: Mapped[dict[str, Any] | None]
+    error: Mapped[JobError | None]
+    created_at: Mapped[datetime]
+    started_at: Mapped[datetime | None]
+    finished_at: Mapped[datetime | None]
+    heartbeat_at: Mapped[datetime | None]
+    executor_id: Mapped[str | None]
+
+    __table_args__ = (
+        Index(None, "tenant_id", "id"),
+        Index(None, "status", "created_at"),
+        Index(None, "dataset_id"),
+    )
+
+
+class ExecutorRow(Base):
+    """A worker process; `beat_at` is written with the clock of the database."""
+
+    __tablename__ = "executors"
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    host: Mapped[str]
+    pid: Mapped[int]
+    started_at: Mapped[datetime]
+    beat_at: Mapped[datetime]
+    reaped_at: Mapped[datetime | None]
+    groups: Mapped[list[Any]]
+
+
+class ModelRow(Base):
+    """A name under which versions are kept."""
+
+    __tablename__ = "models"
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    tenant_id: Mapped[str]
+    name: Mapped[str]
+    description: Mapped[str] = mapped_column(default="")
+    tags: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    revision: Mapped[int] = mapped_column(default=1)
+    created_at: Mapped[datetime]
+    updated_at: Mapped[datetime]
+
+    __table_args__ = (UniqueConstraint("tenant_id", "name"),)
+
+
+class VersionRow(Base):
+    """The immutable result of one training job; its bytes are an artifact."""
+
+    __tablename__ = "versions"
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    tenant_id: Mapped[str]
+    model_id: Mapped[str] = mapped_column(ForeignKey("models.id"))
+    number: Mapped[int]
+    job_id: Mapped[str] = mapped_column(ForeignKey("training_jobs.id"), unique=True)
+    dataset_id: Mapped[str] = mapped_column(ForeignKey("datasets.id"))
+    dataset_sha256: Mapped[str]
+    spec: Mapped[TrainingSpec]
+    schema: Mapped[dict[str, Any]]
+    metrics: Mapped[dict[str, Any]]
+    library_versions: Mapped[dict[str, Any]]
+    training_seconds: Mapped[float]
+    artifact_sha256: Mapped[str]
+    artifact_bytes: Mapped[int] = mapped_column(BigInteger)
+    created_at: Mapped[datetime]
+
+    __table_args__ = (UniqueConstraint("model_id", "number"), Index(None, "dataset_id"))
+
+
+class AliasRow(Base):
+    """A movable pointer from a name to a version of the same model."""
+
+    __tablename__ = "aliases"
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    tenant_id: Mapped[str]
+    model_id: Mapped[str] = mapped_column(ForeignKey("models.id"))
+    name: Mapped[str]
+    version_number: Mapped[int]
+    revision: Mapped[int] = mapped_column(default=1)
+    reason: Mapped[str] = mapped_column(default="")
+    updated_at: Mapped[datetime]
+
+    __table_args__ = (UniqueConstraint("model_id", "name"),)

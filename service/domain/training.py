@@ -1,0 +1,188 @@
+"""A training job: what was asked for, where it stands, and how it may move from one status to the next."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, JsonValue, model_validator
+
+from service.domain.errors import ConflictError
+
+#: A model or alias name; also the only part of a path a user chooses.
+NAME_PATTERN = r"^[a-z0-9][a-z0-9._-]{0,63}$"
+Name = Annotated[str, Field(pattern=NAME_PATTERN)]
+FailureCode = Literal["worker_died", "memory_limit", "time_limit", "invalid_data", "storage_full", "internal"]
+
+
+class _Part(BaseModel):
+    """Part of a request: unknown fields, NaN and infinity are refused, and it never changes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class SplitSpec(_Part):
+    """How rows are divided into a test part and folds; `column` holds the groups, times or parts."""
+
+    kind: Literal["stratified", "group", "time", "predefined"] = "stratified"
+    column: str | None = None
+    test_fraction: Annotated[FiniteFloat, Field(gt=0.0, lt=1.0)] = 0.2
+    folds: Annotated[int, Field(ge=2, le=20)] = 5
+
+    @model_validator(mode="after")
+    def _column_where_needed(self) -> "SplitSpec":
+        if self.kind != "stratified" and self.column is None:
+            raise ValueError(f"a split of kind {self.kind} needs a column")
+        return self
+
+
+class Limits(_Part):
+    """What one attempt may use; None takes the setting of the service."""
+
+    seconds: Annotated[FiniteFloat, Field(gt=0.0)] | None = None
+    memory_mb: Annotated[int, Field(ge=64, le=1 << 24)] | None = None
+
+
+class OnSuccess(_Part):
+    """What happens when the version is there."""
+
+    alias: Name | None = None
+
+
+class TrainingSpec(_Part):
+    """What is to be trained: request body, stored document and input of the worker in one value."""
+
+    model: Name
+    dataset: str
+    costs: dict[str, JsonValue] | None = None
+    cost_spec: str | None = None
+    algorithm: str = "auto"
+    params: Mapping[str, JsonValue] = Field(default_factory=dict)
+    split: SplitSpec = SplitSpec()
+    calibration: Literal["auto", "sigmoid", "isotonic", "none"] = "auto"
+    decision_rule: Literal["expected_cost", "empirical", "sign"] = "expected_cost"
+    train_costs: Literal["class_mean", "row"] = "class_mean"
+    seed: Annotated[int, Field(ge=0, lt=2**32)] = 0
+    limits: Limits = Limits()
+    on_success: OnSuccess = OnSuccess()
+
+    @model_validator(mode="after")
+    def _one_source_of_costs(self) -> "TrainingSpec":
+        if (self.costs is None) == (self.cost_spec is None):
+            raise ValueError("give either costs or cost_spec")
+        return self
+
+
+class Progress(_Part):
+    """Where a running attempt is; `fraction` of the whole attempt, 0 to 1."""
+
+    phase: str
+    round: int = 0
+    rounds: int = 0
+    fraction: float = 0.0
+    metrics: Mapping[str, float] = Field(default_factory=dict)
+
+
+class JobError(_Part):
+    """Why a job failed."""
+
+    code: FailureCode
+    detail: str
+
+
+class JobStatus(StrEnum):
+    """Where a training job stands."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    CANCELLING = "cancelling"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+    @property
+    def done(self) -> bool:
+        """Whether the job has its end and never changes again."""
+        return self in (JobStatus.SUCCEEDED, JobStatus.FAILED, JobStatus.CANCELLED)
+
+
+@dataclass(frozen=True)
+class TrainingJob:
+    """One requested training. Each method returns the job after a step, or raises ConflictError.
+
+    Attributes
+    ----------
+    attempt : int
+        Number of the newest attempt, 0 before the first. It fences: an older attempt can write nothing.
+    worker_deaths : int
+        Attempts that ended because a process died under them.
+    """
+
+    id: str
+    tenant_id: str
+    model: str
+    dataset_id: str
+    spec: TrainingSpec
+    status: JobStatus
+    attempt: int
+    worker_deaths: int
+    progress: Progress | None
+    result: dict[str, Any] | None
+    error: JobError | None
+    created_at: datetime
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+    heartbeat_at: datetime | None = None
+    executor_id: str | None = None
+
+    def started(self, at: datetime, executor_id: str) -> "TrainingJob":
+        """Begin the next attempt; a job found running lost its worker, and that is counted."""
+        self._require(JobStatus.QUEUED, JobStatus.RUNNING)
+        deaths = self.worker_deaths + (self.status is JobStatus.RUNNING)
+        return replace(
+            self,
+            status=JobStatus.RUNNING,
+            attempt=self.attempt + 1,
+            worker_deaths=deaths,
+            started_at=self.started_at or at,
+            heartbeat_at=at,
+            executor_id=executor_id,
+            progress=None,
+        )
+
+    def progressed(self, at: datetime, progress: Progress) -> "TrainingJob":
+        """Note how far the attempt is."""
+        self._require(JobStatus.RUNNING)
+        return replace(self, progress=progress, heartbeat_at=at)
+
+    def handed_back(self) -> "TrainingJob":
+        """Give the job back to the queue, because its worker is asked to stop; no death is counted."""
+        self._require(JobStatus.RUNNING)
+        return replace(self, status=JobStatus.QUEUED, executor_id=None, progress=None)
+
+    def cancel_requested(self, at: datetime) -> "TrainingJob":
+        """Ask for the end: a queued job is over at once, a running one when its child is killed."""
+        self._require(JobStatus.QUEUED, JobStatus.RUNNING, JobStatus.CANCELLING)
+        if self.status is JobStatus.QUEUED:
+            return replace(self, status=JobStatus.CANCELLED, finished_at=at)
+        return replace(self, status=JobStatus.CANCELLING)
+
+    def succeeded(self, at: datetime, result: dict[str, Any]) -> "TrainingJob":
+        """End with a result."""
+        self._require(JobStatus.RUNNING)
+        return replace(self, status=JobStatus.SUCCEEDED, finished_at=at, result=result)
+
+    def failed(self, at: datetime, error: JobError) -> "TrainingJob":
+        """End with an error."""
+        self._require(JobStatus.RUNNING)
+        return replace(self, status=JobStatus.FAILED, finished_at=at, error=error)
+
+    def cancelled(self, at: datetime) -> "TrainingJob":
+        """End as asked."""
+        self._require(JobStatus.CANCELLING)
+        return replace(self, status=JobStatus.CANCELLED, finished_at=at)
+
+    def _require(self, *statuses: JobStatus) -> None:
+        if self.status not in statuses:
+            raise ConflictError("conflict", f"the training job is {self.status}")

@@ -1,0 +1,134 @@
+"""Settings: environment variables that begin with COSTBOOST_, checked before anything starts."""
+
+import difflib
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+from sqlalchemy.engine import make_url
+
+PREFIX = "COSTBOOST_"
+#: Read by the command line and the Python client, not by the service.
+CLIENT_VARIABLES = frozenset({"COSTBOOST_URL", "COSTBOOST_API_KEY"})
+
+Seconds = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=1)]
+
+
+class SettingsError(ValueError):
+    """A variable is unknown or has a wrong value; the message is for the person who starts the service."""
+
+
+class Settings(BaseSettings):
+    """What can be chosen. A field `x` is read from COSTBOOST_X, a secret also from the file COSTBOOST_X_FILE.
+
+    Built by the entry points only, through :func:`load_settings`.
+    """
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", frozen=True)
+
+    database_url: SecretStr = Field(
+        SecretStr("sqlite:///data/costboost.db"), description="sqlite:///file or postgresql://…"
+    )
+    store_url: str = Field(
+        "file:data/store", pattern=r"^file:.", description="where artifacts are kept: file:///folder"
+    )
+    compute: Literal["local"] = Field("local", description="where the work inside a job is spread")
+    host: str = Field("127.0.0.1", description="address the API listens on")
+    port: int = Field(8000, ge=0, le=65535, description="port the API listens on; 0 takes a free one")
+    auth: Literal["auto", "off"] = Field("auto", description="`auto` needs no key on a loopback address")
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+
+    workers: Count = Field(
+        default_factory=lambda: max(1, (os.cpu_count() or 2) - 1),
+        description="training jobs that one worker process runs at a time",
+    )
+    job_seconds: Seconds = Field(3600.0, description="time limit of an attempt that names none")
+    max_job_seconds: Seconds = Field(86400.0, description="largest time limit a job may ask for")
+    job_memory_mb: Count = Field(4096, description="memory limit of an attempt that names none")
+    max_job_memory_mb: Count = Field(1 << 20, description="largest memory limit a job may ask for")
+    max_worker_deaths: Count = Field(3, description="deaths of workers after which a job is failed")
+    lease_seconds: Seconds = Field(15.0, description="silence after which a worker counts as dead")
+    beat_seconds: Seconds = Field(2.0, description="how often a worker says that it lives")
+    poll_seconds: Seconds = Field(0.2, description="how often an idle worker looks for a job")
+    stop_seconds: Seconds = Field(30.0, description="time a stopping process gives to what is under way")
+
+    max_upload_bytes: Count = 256 << 20
+    max_rows: Count = 2_000_000
+    max_columns: Count = 2_000
+    max_decoded_bytes: Count = 1 << 30
+    max_predict_rows: Count = 10_000
+    max_predict_bytes: Count = 64 << 20
+    intake_seconds: Seconds = Field(60.0, description="time limit for reading an uploaded table")
+    intake_memory_mb: Count = Field(2048, description="memory limit for reading an uploaded table")
+
+    database_pool: Count = Field(50, description="connections to PostgreSQL a process may hold at most")
+    database_wait_seconds: Seconds = Field(5.0, description="wait for a free connection before a 503")
+
+    def masked(self) -> dict[str, Any]:
+        """All settings as plain values, without the password of the database."""
+        url = make_url(self.database_url.get_secret_value())
+        return self.model_dump() | {"database_url": url.render_as_string(hide_password=True)}
+
+
+def load_settings(environ: Mapping[str, str] | None = None, **overrides: Any) -> Settings:
+    """Read and check the settings.
+
+    Parameters
+    ----------
+    environ : mapping, optional
+        The environment; the one of this process by default.
+    **overrides
+        Fields given on the command line; they win.
+
+    Raises
+    ------
+    SettingsError
+        A variable with our prefix is unknown, a value is wrong, or a secret's file cannot be read.
+    """
+    ours = {
+        key.upper(): value
+        for key, value in (os.environ if environ is None else environ).items()
+        if key.upper().startswith(PREFIX) and key.upper() not in CLIENT_VARIABLES
+    }
+    values = _without_files(ours)
+    _refuse_unknown(values)
+    given = {key.removeprefix(PREFIX).lower(): value for key, value in values.items()}
+    try:
+        return Settings(**{**given, **{k: v for k, v in overrides.items() if v is not None}})
+    except ValidationError as error:
+        # The value itself may be a secret: only its name and what is wrong are told.
+        faults = (f"{PREFIX}{str(e['loc'][0]).upper()}: {e['msg']}" for e in error.errors())
+        raise SettingsError("; ".join(faults)) from None
+
+
+def _secret_names() -> set[str]:
+    secrets = (name for name, field in Settings.model_fields.items() if field.annotation is SecretStr)
+    return {PREFIX + name.upper() for name in secrets}
+
+
+def _without_files(values: Mapping[str, str]) -> dict[str, str]:
+    """Replace each `…_FILE` of a secret by what the file holds."""
+    result = dict(values)
+    for name in _secret_names():
+        path = result.pop(f"{name}_FILE", None)
+        if path is None:
+            continue
+        if name in result:
+            raise SettingsError(f"{name} and {name}_FILE are both set; keep one")
+        try:
+            result[name] = Path(path).read_text(encoding="utf-8").strip()
+        except OSError as error:
+            raise SettingsError(f"{name}_FILE: {path} cannot be read ({error.strerror})") from error
+    return result
+
+
+def _refuse_unknown(names: Iterable[str]) -> None:
+    known = [PREFIX + name.upper() for name in Settings.model_fields]
+    for name in sorted(set(names) - set(known)):
+        near = difflib.get_close_matches(name, known, n=1)
+        hint = f"; did you mean {near[0]}?" if near else "; `costboost config` lists the known ones"
+        raise SettingsError(f"unknown variable {name}{hint}")

@@ -1,0 +1,1 @@
+"""Worker processes: what happens between the queue and a fit."""
