@@ -1,6 +1,6 @@
 """How `card_fraud.csv.gz` was drawn from the published file; run it again to get the same bytes.
 
-    python demo/data/make_sample.py creditcard_fraud.csv.gz demo/data/card_fraud.csv.gz
+python demo/data/make_sample.py creditcard_fraud.csv.gz demo/data/card_fraud.csv.gz
 """
 
 import gzip
@@ -13,7 +13,7 @@ LEGITIMATE = 2008  # with the 492 frauds: 2,500 rows
 
 
 def sample(lines: list[str]) -> list[str]:
-    """All frauds and a seeded sample of the rest, in the order of the source; the last column is the label."""
+    """All frauds and a seeded sample of the rest, in the source's order; the label is the last column."""
     frauds = {index for index, line in enumerate(lines) if line.endswith(",1")}
     legitimate = [index for index in range(len(lines)) if index not in frauds]
     kept = frauds | set(random.Random(SEED).sample(legitimate, LEGITIMATE))
