@@ -142,7 +142,7 @@ class Terms:
     def _score_block(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         columns = np.ascontiguousarray(X.T)
         absent = np.isnan(columns)
-        gaps: list[bool] = absent.any(axis=1).tolist()
+        gaps = [bool(column.any()) for column in absent]
         totals = np.repeat(self.constant[:, None], X.shape[0], axis=1)
         for feature, cut, below, above, missing, output in self._rows:
             added = np.where(columns[feature] > cut, above, below)

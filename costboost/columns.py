@@ -1,0 +1,198 @@
+"""Typed columns: any table as named arrays, each value in the one form that its column's type holds.
+
+A number, boolean (0 and 1) or timestamp (seconds since 1970 UTC) is float64 with NaN for missing; a category
+or text is an object array of str with None for missing.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Literal, cast, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+ColumnType = Literal["number", "category", "boolean", "timestamp", "text"]
+Columns = Mapping[str, NDArray[Any]]
+
+COLUMN_TYPES: tuple[ColumnType, ...] = get_args(ColumnType)
+#: The types that hold str; the others hold float64.
+TEXTUAL: tuple[ColumnType, ...] = ("category", "text")
+
+
+def typed_columns(
+    X: Any, types: Mapping[str, ColumnType] | None = None
+) -> tuple[dict[str, NDArray[Any]], dict[str, ColumnType]]:
+    """Read a table as typed columns, converting each value to what its column holds.
+
+    Parameters
+    ----------
+    X : mapping of name to array of shape (n,), DataFrame, or array-like of shape (n, d)
+        The columns of an array without names are called x0, x1, ….
+    types : mapping of name to ColumnType, optional
+        Types that are known; the others follow from the values: numbers, booleans and times are what they
+        are, anything else is a category.
+
+    Returns
+    -------
+    columns : dict of name to ndarray of shape (n,)
+        float64 with NaN for missing (number; boolean as 0 and 1; timestamp as seconds since 1970 UTC), or
+        object with str and None (category, text).
+    types : dict of name to ColumnType
+        The type of each column.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, names repeat, a value does not fit its column, or a number is infinite.
+    """
+    raw = _raw_columns(X)
+    lengths = {values.shape for values in raw.values()}
+    if len(lengths) > 1 or any(len(shape) != 1 for shape in lengths):
+        raise ValueError("the columns must be one-dimensional and of one length")
+    given = types or {}
+    all_types = {name: given.get(name) or _type_of(values) for name, values in raw.items()}
+    return {name: typed_column(name, values, all_types[name]) for name, values in raw.items()}, all_types
+
+
+def typed_column(name: str, values: NDArray[Any], kind: ColumnType) -> NDArray[Any]:
+    """One column as its type holds it; see `typed_columns`.
+
+    Raises
+    ------
+    ValueError
+        If the type is unknown or a value does not fit it.
+    """
+    if kind not in COLUMN_TYPES:
+        raise ValueError(f"column {name!r}: {kind!r} is not a column type")
+    if values.dtype.kind == "M":
+        values = values.astype(
+            "datetime64[us]"
+        )  # as Python's datetime; other units would turn into bare integers
+    if kind in TEXTUAL:
+        return _column_of_text(values)
+    numbers = _fast_numbers(values, kind)
+    if numbers is None:
+        numbers = np.array([_number_of(name, value, kind) for value in values.tolist()], dtype=np.float64)
+    if np.isinf(numbers).any():
+        raise ValueError(f"column {name!r} holds an infinite number")
+    if kind == "boolean" and not np.isin(numbers[~np.isnan(numbers)], (0.0, 1.0)).all():
+        raise ValueError(f"column {name!r} holds a value that is neither true nor false")
+    return numbers
+
+
+def canonical_text(value: object) -> str:
+    """The one spelling of a category or label: 1 and 1.0 are "1", True is "true".
+
+    Examples
+    --------
+    >>> [canonical_text(value) for value in (1, 1.0, 1.5, True, "01")]
+    ['1', '1', '1.5', 'true', '01']
+    """
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, bool | np.bool_):
+        return "true" if value else "false"
+    if isinstance(value, float | np.floating):
+        number = float(value)
+        return str(int(number)) if number.is_integer() else repr(number)
+    return str(value)
+
+
+def content_codes(columns: Columns, names: Sequence[str]) -> NDArray[np.float64]:
+    """A float matrix that tells rows apart by their content alone, text as its rank among the column's texts.
+
+    Parameters
+    ----------
+    columns : mapping of name to ndarray of shape (n,)
+    names : sequence of str
+        Columns to take, in this order.
+
+    Returns
+    -------
+    ndarray of shape (n, len(names)), float64
+    """
+    return np.column_stack([_codes(columns[name]) for name in names])
+
+
+def _codes(values: NDArray[Any]) -> NDArray[np.float64]:
+    if values.dtype != object:
+        return values.astype(np.float64)
+    rank: dict[str | None, float] = {
+        text: float(i)
+        for i, text in enumerate(sorted({text for text in values.tolist() if text is not None}))
+    }
+    rank[None] = math.nan
+    return np.array([rank[text] for text in values.tolist()], dtype=np.float64)
+
+
+def _raw_columns(X: Any) -> dict[str, NDArray[Any]]:
+    if isinstance(X, Mapping) or hasattr(X, "columns"):
+        names = list(X) if isinstance(X, Mapping) else list(X.columns)
+        if len({str(name) for name in names}) != len(names):
+            raise ValueError("the names of the columns must differ")
+        return {str(name): _raw_column(X[name]) for name in names}
+    array = np.asarray(X)
+    if array.ndim != 2:
+        raise ValueError(f"expected a table of rows and columns, got an array of {array.ndim} dimensions")
+    return {f"x{j}": array[:, j] for j in range(array.shape[1])}
+
+
+def _raw_column(values: Any) -> NDArray[Any]:
+    """Values as an array; a data frame's extension types (nullable, categorical, time zones) as objects."""
+    if isinstance(getattr(values, "dtype", np.dtype(object)), np.dtype):
+        return np.asarray(values)
+    column = np.empty(len(values), dtype=object)
+    column[:] = list(values)
+    return column
+
+
+def _type_of(values: NDArray[Any]) -> ColumnType:
+    simple: dict[str, ColumnType] = {
+        "b": "boolean",
+        "i": "number",
+        "u": "number",
+        "f": "number",
+        "M": "timestamp",
+    }
+    if values.dtype.kind in simple:
+        return simple[values.dtype.kind]
+    present = [value for value in values.tolist() if not is_missing(value)]
+    tests: list[tuple[ColumnType, Callable[[object], bool]]] = [
+        ("boolean", lambda value: isinstance(value, bool | np.bool_)),
+        ("number", lambda value: isinstance(value, int | float | np.number) and not isinstance(value, bool)),
+        ("timestamp", lambda value: isinstance(value, datetime)),
+    ]
+    return next((kind for kind, fits in tests if present and all(map(fits, present))), "category")
+
+
+def is_missing(value: object) -> bool:
+    """Whether a value of an object column is absent: None, NaN, NaT or pandas' NA."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float | np.floating) and math.isnan(value)
+
+
+def _column_of_text(values: NDArray[Any]) -> NDArray[Any]:
+    column = np.empty(values.shape[0], dtype=object)
+    column[:] = [None if is_missing(value) else canonical_text(value) for value in values.tolist()]
+    return column
+
+
+def _fast_numbers(values: NDArray[Any], kind: ColumnType) -> NDArray[np.float64] | None:
+    if values.dtype.kind in "biuf":
+        return np.asarray(values, dtype=np.float64)
+    if values.dtype.kind == "M" and kind == "timestamp":
+        return np.where(np.isnat(values), np.nan, values.astype(np.int64) / 1e6)
+    return None
+
+
+def _number_of(name: str, value: object, kind: ColumnType) -> float:
+    if is_missing(value):
+        return math.nan
+    if kind == "timestamp" and isinstance(value, datetime):
+        # A time without a zone is taken as UTC, as datetime64 is.
+        return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
+    if isinstance(value, int | float | np.number | np.bool_):
+        return float(cast(float, value))
+    raise ValueError(f"column {name!r} holds a value that is not a {kind}")
