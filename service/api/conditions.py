@@ -1,0 +1,48 @@
+"""Conditional requests (RFC 9110, section 13): entity tags, `If-Match`, `If-None-Match`."""
+
+from starlette.requests import Request
+
+from service.domain.errors import PreconditionFailedError, PreconditionRequiredError
+
+#: Of what never changes.
+IMMUTABLE = "private, max-age=31536000, immutable"
+#: Of what can change: a cache must ask first.
+REVALIDATE = "private, no-cache"
+
+
+def is_unchanged(request: Request, etag: str) -> bool:
+    """Whether the caller already has this representation (`If-None-Match`, compared weakly)."""
+    given = request.headers.get("if-none-match")
+    return given is not None and (
+        given.strip() == "*" or etag in (tag.removeprefix("W/") for tag in _tags(given))
+    )
+
+
+def require_match(request: Request, etag: str) -> None:
+    """
+    Refuse to change what the caller has not read in its present revision.
+
+    Raises
+    ------
+    PreconditionRequiredError
+        `If-Match` is absent.
+    PreconditionFailedError
+        It names another revision, or a weak tag.
+    """
+    given = request.headers.get("if-match")
+    if given is None:
+        raise PreconditionRequiredError(
+            "precondition_required", "send `If-Match` with the ETag that was read"
+        )
+    if given.strip() != "*" and etag not in _tags(given):
+        raise PreconditionFailedError("precondition_failed", "it was changed since it was read")
+
+
+def require_absence(request: Request) -> None:
+    """Refuse to replace what exists when the caller sent `If-None-Match: *`."""
+    if request.headers.get("if-none-match", "").strip() == "*":
+        raise PreconditionFailedError("precondition_failed", "it exists already")
+
+
+def _tags(header: str) -> list[str]:
+    return [tag.strip() for tag in header.split(",")]

@@ -1,0 +1,146 @@
+"""/v1/models: the names under which versions are kept."""
+
+import hashlib
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.config import JsonDict
+from starlette.requests import Request
+from starlette.responses import Response
+
+from service.api.conditions import REVALIDATE, is_unchanged, require_match
+from service.api.context import Tenant, Wired
+from service.api.lists import ListSlice, Page, page
+from service.api.problems import responses
+from service.api.routes import StrictRoute
+from service.domain.models import ModelView
+from service.usecases import models
+
+router = APIRouter(route_class=StrictRoute, tags=["models"])
+
+EXAMPLE: JsonDict = {
+    "name": "card-fraud",
+    "description": "Card payments, third quarter",
+    "tags": {"team": "payments"},
+    "aliases": {"champion": 7, "challenger": 8},
+    "latest_version": 8,
+    "versions": 8,
+    "created_at": "2026-01-05T09:30:00Z",
+    "updated_at": "2026-01-07T16:05:12Z",
+}
+
+TagName = Annotated[str, Field(min_length=1, max_length=64)]
+TagValue = Annotated[str, Field(max_length=256)]
+
+
+class ModelOut(BaseModel):
+    """A model and where its aliases point."""
+
+    model_config = ConfigDict(json_schema_extra={"example": EXAMPLE})
+
+    name: str
+    description: str
+    tags: Mapping[str, str]
+    aliases: dict[str, int]
+    latest_version: int | None
+    versions: int = Field(description="How many versions there are.")
+    created_at: datetime
+    updated_at: datetime
+
+    @classmethod
+    def of(cls, view: ModelView) -> "ModelOut":
+        """Show a model."""
+        return cls(
+            name=view.model.name,
+            description=view.model.description,
+            tags=view.model.tags,
+            aliases={alias.name: alias.version_number for alias in view.aliases},
+            latest_version=view.latest_version,
+            versions=view.versions,
+            created_at=view.model.created_at,
+            updated_at=view.model.updated_at,
+        )
+
+
+class ModelPatch(BaseModel):
+    """What can be changed of a model; what is left out stays."""
+
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"example": {"description": "Card payments", "tags": {"team": "a"}}}
+    )
+
+    description: str = Field(default="", max_length=2000)
+    tags: dict[TagName, TagValue] = Field(default={}, max_length=50)
+
+
+def etag_of(view: ModelView) -> str:
+    """Strong tag of the representation; a new version or a moved alias changes it too."""
+    shown = f"{view.model.id} {ModelOut.of(view).model_dump_json()}"
+    return f'"{hashlib.sha256(shown.encode()).hexdigest()[:32]}"'
+
+
+@router.get(
+    "/v1/models", operation_id="list_models", summary="List models", responses=responses(400, 422, 503)
+)
+def list_models(
+    *, request: Request, response: Response, wired: Wired, tenant: Tenant, part: ListSlice
+) -> Page[ModelOut]:
+    """List the models, newest first."""
+    views = models.list_models(wired.readers, tenant, part.fetch, part.after)
+    return page(request, response, part, views, key=lambda view: view.model.id, show=ModelOut.of)
+
+
+@router.get(
+    "/v1/models/{model}",
+    operation_id="read_model",
+    summary="Read a model",
+    response_model=ModelOut,
+    responses={304: {"description": "Unchanged"}, **responses(404, 503)},
+)
+def read_model(*, request: Request, response: Response, wired: Wired, tenant: Tenant, model: str) -> object:
+    """Read a model with its aliases; `ETag` is what `If-Match` wants."""
+    view = models.read_model(wired.readers, tenant, model)
+    response.headers.update({"ETag": etag_of(view), "Cache-Control": REVALIDATE})
+    if is_unchanged(request, etag_of(view)):
+        return Response(status_code=304, headers=response.headers)
+    return ModelOut.of(view)
+
+
+@router.patch(
+    "/v1/models/{model}",
+    operation_id="change_model",
+    summary="Change a model",
+    responses=responses(400, 404, 412, 413, 415, 422, 428, 503),
+)
+def change_model(
+    *, request: Request, response: Response, wired: Wired, tenant: Tenant, model: str, change: ModelPatch
+) -> ModelOut:
+    """Change description or tags; `If-Match` is required."""
+    view = models.change_model(
+        wired.sessions,
+        tenant,
+        model,
+        lambda present: require_match(request, etag_of(present)),
+        description=change.description if "description" in change.model_fields_set else None,
+        tags=change.tags if "tags" in change.model_fields_set else None,
+    )
+    response.headers["ETag"] = etag_of(view)
+    return ModelOut.of(view)
+
+
+@router.delete(
+    "/v1/models/{model}",
+    operation_id="delete_model",
+    summary="Delete a model",
+    status_code=204,
+    responses=responses(404, 412, 428, 503),
+)
+def delete_model(*, request: Request, wired: Wired, tenant: Tenant, model: str) -> None:
+    """Delete a model with its aliases, versions and artifacts; `If-Match` is required."""
+    models.delete_model(
+        wired.sessions, wired.store, tenant, model, lambda present: require_match(request, etag_of(present))
+    )
+    request.app.state.scoring.forget(tenant, model)

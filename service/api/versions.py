@@ -1,0 +1,195 @@
+"""/v1/models/{model}/versions: what training jobs made; a version never changes."""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Annotated, Any, BinaryIO
+
+from fastapi import APIRouter, Path
+from pydantic import BaseModel, Field
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from service.api.conditions import IMMUTABLE, is_unchanged
+from service.api.context import Tenant, Wired
+from service.api.lists import ListSlice, Page, page
+from service.api.problems import responses
+from service.api.routes import StrictRoute
+from service.domain.models import Version
+from service.domain.training import SplitSpec
+from service.usecases import models
+
+router = APIRouter(route_class=StrictRoute, tags=["models"])
+
+PATH = "/v1/models/{model}/versions/{version}"
+CHUNK = 1 << 20
+
+Number = Annotated[int, Path(ge=1, lt=2**31, examples=[7])]
+
+
+class VersionOut(BaseModel):
+    """A version with all that made it."""
+
+    id: str
+    model: str
+    version: int
+    training_job: str
+    dataset: str
+    dataset_sha256: str
+    costs: Mapping[str, Any] | None
+    cost_spec: str | None
+    algorithm: str
+    params: Mapping[str, Any]
+    split: SplitSpec
+    calibration: str
+    decision_rule: str
+    train_costs: str
+    seed: int
+    library_versions: Mapping[str, Any]
+    training_seconds: float
+    metrics: Mapping[str, Any]
+    artifact_sha256: str
+    artifact_bytes: int
+    created_at: datetime
+
+    @classmethod
+    def of(cls, model: str, version: Version) -> "VersionOut":
+        """Show a version."""
+        spec = version.spec
+        return cls(
+            id=version.id,
+            model=model,
+            version=version.number,
+            training_job=version.job_id,
+            dataset=version.dataset_id,
+            dataset_sha256=version.dataset_sha256,
+            costs=spec.costs,
+            cost_spec=spec.cost_spec,
+            algorithm=spec.algorithm,
+            params=spec.params,
+            split=spec.split,
+            calibration=spec.calibration,
+            decision_rule=spec.decision_rule,
+            train_costs=spec.train_costs,
+            seed=spec.seed,
+            library_versions=version.library_versions,
+            training_seconds=version.training_seconds,
+            metrics=version.metrics,
+            artifact_sha256=version.artifact_sha256,
+            artifact_bytes=version.artifact_bytes,
+            created_at=version.created_at,
+        )
+
+
+class EvaluationOut(BaseModel):
+    """How a version did on rows it was not fitted to."""
+
+    model: str
+    version: int
+    metrics: Mapping[str, Any] = Field(description="Of the test part and out-of-fold; undefined is null.")
+
+
+@router.get(
+    "/v1/models/{model}/versions",
+    operation_id="list_versions",
+    summary="List versions",
+    responses=responses(400, 404, 422, 503),
+)
+def list_versions(
+    *, request: Request, response: Response, wired: Wired, tenant: Tenant, model: str, part: ListSlice
+) -> Page[VersionOut]:
+    """List the versions of a model, newest first."""
+    versions = models.list_versions(wired.readers, tenant, model, part.fetch, part.number)
+    return page(
+        request,
+        response,
+        part,
+        versions,
+        key=lambda version: str(version.number),
+        show=lambda version: VersionOut.of(model, version),
+    )
+
+
+@router.get(
+    PATH,
+    operation_id="read_version",
+    summary="Read a version",
+    response_model=VersionOut,
+    responses={304: {"description": "Unchanged"}, **responses(404, 422, 503)},
+)
+def read_version(
+    *, request: Request, response: Response, wired: Wired, tenant: Tenant, model: str, version: Number
+) -> object:
+    """Read what made a version and how well it does."""
+    found = models.read_version(wired.readers, tenant, model, version)
+    response.headers.update({"ETag": f'"{found.id}"', "Cache-Control": IMMUTABLE})
+    if is_unchanged(request, f'"{found.id}"'):
+        return Response(status_code=304, headers=response.headers)
+    return VersionOut.of(model, found)
+
+
+@router.delete(
+    PATH,
+    operation_id="delete_version",
+    summary="Delete a version",
+    status_code=204,
+    responses=responses(404, 409, 422, 503),
+)
+def delete_version(*, request: Request, wired: Wired, tenant: Tenant, model: str, version: Number) -> None:
+    """Delete a version and its artifact; refused while an alias points to it."""
+    models.delete_version(wired.sessions, wired.store, tenant, model, version)
+    request.app.state.scoring.forget(tenant, model)
+
+
+@router.get(
+    PATH + "/schema",
+    operation_id="read_version_schema",
+    summary="Read what a version needs in a row",
+    responses=responses(404, 422, 503),
+)
+def read_schema(
+    *, response: Response, wired: Wired, tenant: Tenant, model: str, version: Number
+) -> dict[str, Any]:
+    """Read the input columns with their types and categories, the cost columns and an example row."""
+    response.headers["Cache-Control"] = IMMUTABLE
+    return dict(models.read_version(wired.readers, tenant, model, version).schema)
+
+
+@router.get(
+    PATH + "/evaluation",
+    operation_id="read_version_evaluation",
+    summary="Read the evaluation of a version",
+    responses=responses(404, 422, 503),
+)
+def read_evaluation(
+    *, response: Response, wired: Wired, tenant: Tenant, model: str, version: Number
+) -> EvaluationOut:
+    """Read the metrics on the test part and out-of-fold."""
+    found = models.read_version(wired.readers, tenant, model, version)
+    response.headers["Cache-Control"] = IMMUTABLE
+    return EvaluationOut(model=model, version=found.number, metrics=found.metrics)
+
+
+@router.get(
+    PATH + "/artifact",
+    operation_id="read_version_artifact",
+    summary="Download the artifact of a version",
+    response_class=StreamingResponse,
+    responses={200: {"content": {"application/octet-stream": {}}}, **responses(404, 409, 422, 503)},
+)
+def read_artifact(*, wired: Wired, tenant: Tenant, model: str, version: Number) -> StreamingResponse:
+    """Download the bytes: safetensors with a JSON header; `costboost.load` reads them."""
+    found = models.read_version(wired.readers, tenant, model, version)
+    headers = {
+        "ETag": f'"{found.artifact_sha256}"',
+        "Cache-Control": IMMUTABLE,
+        "Content-Length": str(found.artifact_bytes),
+        "Content-Disposition": f'attachment; filename="{model}-{found.number}.safetensors"',
+    }
+    chunks = _chunks(wired.store.open(found.artifact_sha256))
+    return StreamingResponse(chunks, headers=headers, media_type="application/octet-stream")
+
+
+def _chunks(file: BinaryIO) -> Iterator[bytes]:
+    with file:
+        while chunk := file.read(CHUNK):
+            yield chunk

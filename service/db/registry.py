@@ -1,0 +1,118 @@
+"""Queries over models, versions and aliases, as those who read and manage them need."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, fields
+from typing import Any, TypeVar
+
+from sqlalchemy import delete, exists, func, select, update
+from sqlalchemy.orm import Session
+
+from service.db.tables import AliasRow, ModelRow, VersionRow
+from service.domain.models import Alias, Model, ModelView, Version
+
+Value = TypeVar("Value", Model, Version, Alias)
+
+
+def find_model(session: Session, tenant: str, name: str, *, lock: bool = False) -> Model | None:
+    """Find a model by name; `lock` makes all who change its versions and aliases wait for each other."""
+    query = select(ModelRow).where(ModelRow.tenant_id == tenant, ModelRow.name == name)
+    row = session.scalars(query.with_for_update() if lock else query).one_or_none()
+    return None if row is None else _value(Model, row)
+
+
+def list_models(session: Session, tenant: str, limit: int, after: str | None) -> list[Model]:
+    """List models, newest first, with ids below `after`."""
+    query = select(ModelRow).where(ModelRow.tenant_id == tenant).order_by(ModelRow.id.desc()).limit(limit)
+    rows = session.scalars(query if after is None else query.where(ModelRow.id < after))
+    return [_value(Model, row) for row in rows]
+
+
+def views(session: Session, models: Sequence[Model]) -> list[ModelView]:
+    """Join to each model where its aliases point and which versions it has; two queries for all."""
+    ids = [model.id for model in models]
+    aliases = session.scalars(select(AliasRow).where(AliasRow.model_id.in_(ids)).order_by(AliasRow.name))
+    pointers = [_value(Alias, row) for row in aliases]
+    counts = select(VersionRow.model_id, func.max(VersionRow.number), func.count())
+    counted = session.execute(counts.where(VersionRow.model_id.in_(ids)).group_by(VersionRow.model_id))
+    versions = {model_id: (newest, count) for model_id, newest, count in counted}
+    return [
+        ModelView(
+            model,
+            tuple(alias for alias in pointers if alias.model_id == model.id),
+            *versions.get(model.id, (None, 0)),
+        )
+        for model in models
+    ]
+
+
+def save_model(session: Session, model: Model) -> None:
+    """Write what `Model.changed` changed."""
+    session.execute(update(ModelRow).where(ModelRow.id == model.id).values(**_columns(model)))
+
+
+def delete_model(session: Session, model: Model) -> None:
+    """Delete a model with its aliases and versions."""
+    session.execute(delete(AliasRow).where(AliasRow.model_id == model.id))
+    session.execute(delete(VersionRow).where(VersionRow.model_id == model.id))
+    session.execute(delete(ModelRow).where(ModelRow.id == model.id))
+
+
+def find_version(session: Session, model: Model, number: int) -> Version | None:
+    """Find a version by number."""
+    query = select(VersionRow).where(VersionRow.model_id == model.id, VersionRow.number == number)
+    row = session.scalars(query).one_or_none()
+    return None if row is None else _value(Version, row)
+
+
+def list_versions(session: Session, model: Model, limit: int | None, below: int | None) -> list[Version]:
+    """List versions, newest first, with numbers below `below`."""
+    query = select(VersionRow).where(VersionRow.model_id == model.id)
+    if below is not None:
+        query = query.where(VersionRow.number < below)
+    rows = session.scalars(query.order_by(VersionRow.number.desc()).limit(limit))
+    return [_value(Version, row) for row in rows]
+
+
+def delete_version(session: Session, version: Version) -> None:
+    """Delete one version."""
+    session.execute(delete(VersionRow).where(VersionRow.id == version.id))
+
+
+def unused_artifacts(session: Session, digests: Iterable[str]) -> set[str]:
+    """Which of these artifacts no version has any more; equal trainings share their bytes."""
+    wanted = set(digests)
+    used = select(VersionRow.artifact_sha256).where(VersionRow.artifact_sha256.in_(wanted))
+    return wanted - set(session.scalars(used))
+
+
+def find_alias(session: Session, model: Model, name: str) -> Alias | None:
+    """Find an alias of a model."""
+    query = select(AliasRow).where(AliasRow.model_id == model.id, AliasRow.name == name)
+    row = session.scalars(query).one_or_none()
+    return None if row is None else _value(Alias, row)
+
+
+def is_aliased(session: Session, version: Version) -> bool:
+    """Whether an alias points to the version."""
+    query = select(
+        exists().where(AliasRow.model_id == version.model_id, AliasRow.version_number == version.number)
+    )
+    return bool(session.scalar(query))
+
+
+def save_alias(session: Session, alias: Alias) -> None:
+    """Write an alias, new or moved."""
+    session.merge(AliasRow(**_columns(alias)))
+
+
+def delete_alias(session: Session, alias: Alias) -> None:
+    """Delete an alias."""
+    session.execute(delete(AliasRow).where(AliasRow.id == alias.id))
+
+
+def _value(kind: type[Value], row: Any) -> Value:
+    return kind(**{field.name: getattr(row, field.name) for field in fields(kind)})
+
+
+def _columns(value: Model | Alias) -> dict[str, Any]:
+    return asdict(value)

@@ -1,0 +1,96 @@
+"""A model is a name; its versions never change; an alias points from a name to a version and can move."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from service.domain.training import TrainingSpec
+
+#: The alias that `/predict` uses when none is named; the first version of a model gets it by itself.
+CHAMPION = "champion"
+
+
+@dataclass(frozen=True)
+class Model:
+    """A name under which versions are kept."""
+
+    id: str
+    tenant_id: str
+    name: str
+    description: str
+    tags: Mapping[str, str]
+    revision: int
+    created_at: datetime
+    updated_at: datetime
+
+    def changed(self, at: datetime, description: str | None, tags: Mapping[str, str] | None) -> "Model":
+        """Change what is given; what is None stays."""
+        return replace(
+            self,
+            description=self.description if description is None else description,
+            tags=self.tags if tags is None else tags,
+            revision=self.revision + 1,
+            updated_at=at,
+        )
+
+
+@dataclass(frozen=True)
+class Version:
+    """The result of one training job; never changes."""
+
+    id: str
+    tenant_id: str
+    model_id: str
+    number: int
+    job_id: str
+    dataset_id: str
+    dataset_sha256: str
+    spec: TrainingSpec
+    schema: Mapping[str, Any]
+    metrics: Mapping[str, Any]
+    library_versions: Mapping[str, Any]
+    training_seconds: float
+    artifact_sha256: str
+    artifact_bytes: int
+    created_at: datetime
+
+
+@dataclass(frozen=True)
+class Alias:
+    """A movable pointer to a version of its model."""
+
+    id: str
+    tenant_id: str
+    model_id: str
+    name: str
+    version_number: int
+    revision: int
+    reason: str
+    updated_at: datetime
+
+    def moved(self, at: datetime, version_number: int, reason: str) -> "Alias":
+        """Point to another version, or to the same one for another reason."""
+        return replace(
+            self, version_number=version_number, reason=reason, revision=self.revision + 1, updated_at=at
+        )
+
+
+@dataclass(frozen=True)
+class ModelView:
+    """A model with where its aliases point.
+
+    Attributes
+    ----------
+    aliases : tuple of Alias
+        Sorted by name.
+    latest_version : int or None
+        The newest version there is; None when all were deleted.
+    versions : int
+        How many there are.
+    """
+
+    model: Model
+    aliases: tuple[Alias, ...]
+    latest_version: int | None
+    versions: int

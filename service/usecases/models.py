@@ -1,0 +1,180 @@
+"""Reading and managing models, their versions and their aliases."""
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
+
+from sqlalchemy.orm import Session, sessionmaker
+
+from service.artifacts.folder import FolderStore
+from service.db import registry
+from service.domain.errors import ConflictError, FieldError, InvalidError, NotFoundError
+from service.domain.ids import new_id
+from service.domain.models import Alias, Model, ModelView, Version
+
+#: Called with the present state inside the transaction, before a change; raises to refuse it.
+ModelGuard = Callable[[ModelView], None]
+AliasGuard = Callable[[Alias | None], None]
+
+Sessions = sessionmaker[Session]
+
+
+def list_models(readers: Sessions, tenant: str, limit: int, after: str | None) -> list[ModelView]:
+    """List models, newest first."""
+    with readers() as session:
+        return registry.views(session, registry.list_models(session, tenant, limit, after))
+
+
+def read_model(readers: Sessions, tenant: str, name: str) -> ModelView:
+    """Read one model."""
+    with readers() as session:
+        return _view(session, _model(session, tenant, name))
+
+
+def change_model(
+    sessions: Sessions,
+    tenant: str,
+    name: str,
+    guard: ModelGuard,
+    *,
+    description: str | None = None,
+    tags: Mapping[str, str] | None = None,
+) -> ModelView:
+    """Change the description or the tags of a model."""
+    with sessions() as session:
+        model = _model(session, tenant, name, lock=True)
+        guard(_view(session, model))
+        if description is not None or tags is not None:
+            model = model.changed(datetime.now(UTC), description, tags)
+            registry.save_model(session, model)
+        view = _view(session, model)
+        session.commit()
+    return view
+
+
+def delete_model(sessions: Sessions, store: FolderStore, tenant: str, name: str, guard: ModelGuard) -> None:
+    """Delete a model with all its aliases and versions, and the bytes that no other version has."""
+    with sessions() as session:
+        model = _model(session, tenant, name, lock=True)
+        guard(_view(session, model))
+        versions = registry.list_versions(session, model, None, None)
+        registry.delete_model(session, model)
+        session.commit()
+    _delete_bytes(sessions, store, versions)
+
+
+def list_versions(readers: Sessions, tenant: str, name: str, limit: int, below: int | None) -> list[Version]:
+    """List the versions of a model, newest first."""
+    with readers() as session:
+        return registry.list_versions(session, _model(session, tenant, name), limit, below)
+
+
+def read_version(readers: Sessions, tenant: str, name: str, number: int) -> Version:
+    """Read one version."""
+    with readers() as session:
+        return _version(session, _model(session, tenant, name), number)
+
+
+def delete_version(sessions: Sessions, store: FolderStore, tenant: str, name: str, number: int) -> None:
+    """
+    Delete a version and its bytes.
+
+    Raises
+    ------
+    ConflictError
+        `alias_in_use`: an alias points to it.
+    """
+    with sessions() as session:
+        version = _version(session, _model(session, tenant, name, lock=True), number)
+        if registry.is_aliased(session, version):
+            raise ConflictError("alias_in_use", "an alias points to this version")
+        registry.delete_version(session, version)
+        session.commit()
+    _delete_bytes(sessions, store, [version])
+
+
+def read_alias(readers: Sessions, tenant: str, name: str, alias_name: str) -> Alias:
+    """Read where an alias points."""
+    with readers() as session:
+        return _alias(session, _model(session, tenant, name), alias_name)
+
+
+def put_alias(
+    sessions: Sessions,
+    tenant: str,
+    name: str,
+    alias_name: str,
+    guard: AliasGuard,
+    *,
+    number: int,
+    reason: str,
+) -> tuple[Alias, bool]:
+    """Make an alias or move it, in one transaction; also tells whether it is new."""
+    with sessions() as session:
+        model = _model(session, tenant, name, lock=True)
+        present = registry.find_alias(session, model, alias_name)
+        guard(present)
+        if registry.find_version(session, model, number) is None:
+            fault = FieldError("/version", "unknown_version", "the model has no version of this number")
+            raise InvalidError("invalid", "the alias can point only to a version that exists", [fault])
+        now = datetime.now(UTC)
+        alias = (present or _unplaced(model, alias_name, now)).moved(now, number, reason)
+        registry.save_alias(session, alias)
+        session.commit()
+    return alias, present is None
+
+
+def delete_alias(
+    sessions: Sessions, tenant: str, name: str, alias_name: str, guard: Callable[[Alias], None]
+) -> None:
+    """Delete an alias; the version stays."""
+    with sessions() as session:
+        alias = _alias(session, _model(session, tenant, name, lock=True), alias_name)
+        guard(alias)
+        registry.delete_alias(session, alias)
+        session.commit()
+
+
+def _unplaced(model: Model, name: str, now: datetime) -> Alias:
+    return Alias(
+        id=new_id("alias"),
+        tenant_id=model.tenant_id,
+        model_id=model.id,
+        name=name,
+        version_number=0,
+        revision=0,
+        reason="",
+        updated_at=now,
+    )
+
+
+def _model(session: Session, tenant: str, name: str, *, lock: bool = False) -> Model:
+    model = registry.find_model(session, tenant, name, lock=lock)
+    if model is None:
+        raise NotFoundError("model", name)
+    return model
+
+
+def _view(session: Session, model: Model) -> ModelView:
+    return registry.views(session, [model])[0]
+
+
+def _version(session: Session, model: Model, number: int) -> Version:
+    version = registry.find_version(session, model, number)
+    if version is None:
+        raise NotFoundError("version", str(number))
+    return version
+
+
+def _alias(session: Session, model: Model, name: str) -> Alias:
+    alias = registry.find_alias(session, model, name)
+    if alias is None:
+        raise NotFoundError("alias", name)
+    return alias
+
+
+def _delete_bytes(sessions: Sessions, store: FolderStore, versions: Iterable[Version]) -> None:
+    # After the commit: a crash in between leaves bytes without a row, never a row without bytes.
+    digests = [version.artifact_sha256 for version in versions]
+    with sessions() as session:
+        for digest in registry.unused_artifacts(session, digests):
+            store.delete(digest)
