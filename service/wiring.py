@@ -1,5 +1,6 @@
 """What is chosen: the one place that knows which database and which store are in use."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -9,6 +10,7 @@ from sqlalchemy.orm import Session, sessionmaker
 
 from service.artifacts.folder import FolderStore
 from service.db import engine
+from service.processes.nursery import Nursery
 from service.queue import JobQueue
 from service.settings import Settings
 
@@ -23,6 +25,8 @@ class Wiring:
         For transactions that may write.
     readers : sessionmaker
         For transactions that only read; on SQLite they neither wait for a writer nor hold one up.
+    nursery : Nursery
+        Runs what must be guarded in child processes; starts with its first child, or by `warm()`.
     """
 
     settings: Settings
@@ -31,10 +35,27 @@ class Wiring:
     readers: sessionmaker[Session]
     store: FolderStore
     queue: JobQueue
+    nursery: Nursery
+
+    def close(self) -> None:
+        """End children and connections."""
+        self.nursery.close()
+        self.database.dispose()
 
 
-def wire(settings: Settings) -> Wiring:
-    """Choose and open what the settings name; nothing is connected before it is used."""
+def wire(
+    settings: Settings, preload: Sequence[str] = (), environment: Mapping[str, str] | None = None
+) -> Wiring:
+    """Choose and open what the settings name; nothing is connected before it is used.
+
+    Parameters
+    ----------
+    settings : Settings
+    preload : sequence of str
+        Modules that children shall find loaded.
+    environment : mapping, optional
+        Added to the environment of children.
+    """
     database = engine.open_database(
         settings.database_url.get_secret_value(),
         pool=settings.database_pool,
@@ -47,6 +68,7 @@ def wire(settings: Settings) -> Wiring:
         readers=engine.readers(database),
         store=open_store(settings.store_url),
         queue=JobQueue(database),
+        nursery=Nursery(preload, environment),
     )
 
 

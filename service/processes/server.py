@@ -1,0 +1,141 @@
+"""The nursery's own process, and the first and last steps of each child forked from it.
+
+Started by :mod:`service.processes.nursery` as `python -m service.processes.server FD MODULE …`.
+"""
+
+import ctypes
+import gc
+import importlib
+import json
+import logging
+import os
+import resource
+import signal
+import socket
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+from service.processes.guard import error_to_json
+
+Send = Callable[[dict[str, Any]], None]
+Target = Callable[[Any, Send], Any]
+
+#: Address space over the memory limit: imports alone reserve 1.8 GiB that they never touch.
+ADDRESS_SPACE_SLACK = 4 << 30
+_PR_SET_PDEATHSIG = 1
+_logger = logging.getLogger(__name__)
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Load modules, then fork a child for each request until the other side of the socket is closed."""
+    control = socket.socket(fileno=int(arguments[0]))
+    _preload(arguments[1:])
+    gc.freeze()
+    alive: set[int] = set()
+    while True:
+        message, descriptors, _, _ = socket.recv_fds(control, 64, 1)
+        if not message:
+            break
+        command, _, number = message.decode().partition(" ")
+        if command == "spawn":
+            pid = _spawn(control, descriptors[0])
+            alive.add(pid)
+            control.send(str(pid).encode())
+        else:
+            os.waitpid(int(number), 0)
+            alive.discard(int(number))
+            control.send(b"buried")
+    # The owner is gone: nothing that it started may outlive it.
+    for pid in alive:
+        kill_group(pid)
+
+
+def kill_group(pid: int) -> None:
+    """Kill a child and all that it started."""
+    try:
+        os.killpg(pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        # The group is not there yet or no longer; the child itself may still be.
+        _kill(pid)
+
+
+def _kill(pid: int) -> None:
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return
+
+
+def _preload(modules: Sequence[str]) -> None:
+    for module in modules:
+        try:
+            importlib.import_module(module)
+        except Exception:
+            # The child that needs it reports it properly.
+            traceback.print_exc()
+
+
+def _spawn(control: socket.socket, descriptor: int) -> int:
+    parent = os.getpid()
+    pid = os.fork()
+    if pid == 0:
+        control.close()
+        _live(socket.socket(fileno=descriptor), parent)
+    os.close(descriptor)
+    return pid
+
+
+def _live(connection: socket.socket, parent: int) -> NoReturn:
+    """All that a child does; it never returns into the nursery's loop."""
+    try:
+        os.setsid()
+        _die_with(parent)
+        with connection, connection.makefile("rw", encoding="utf-8") as stream:
+            request = json.loads(stream.readline())
+            _limit(request)
+
+            def write(line: dict[str, Any]) -> None:
+                stream.write(json.dumps(line, allow_nan=False) + "\n")
+                stream.flush()
+
+            write(_run(request, lambda message: write({"message": message})))
+        os._exit(0)
+    except BaseException:
+        traceback.print_exc()
+        os._exit(1)
+
+
+def _run(request: dict[str, Any], send: Send) -> dict[str, Any]:
+    module, _, name = request["target"].partition(":")
+    try:
+        target: Target = getattr(importlib.import_module(module), name)
+        value = target(request["payload"], send)
+        json.dumps(value, allow_nan=False)
+    except Exception as error:
+        fault = error_to_json(error)
+        if "state" not in fault:
+            _logger.exception("%s raised %s", request["target"], fault["kind"])
+        return {"error": fault}
+    return {"value": value}
+
+
+def _die_with(parent: int) -> None:
+    """Ask the kernel to kill this process when the nursery dies, even in the middle of native code."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def _limit(request: dict[str, Any]) -> None:
+    if request["memory_bytes"] is not None:
+        cap = request["memory_bytes"] + ADDRESS_SPACE_SLACK
+        resource.setrlimit(resource.RLIMIT_AS, (cap, cap))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    os.nice(request["nice"])
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
