@@ -1,7 +1,7 @@
 """exp and log of the C library, element by element, so that a row alone equals the same row in a batch.
 
 numpy's own `exp` and `log` use vector instructions whose last bit differs from the scalar functions, and
-which elements get them depends on their position. Here each element goes through the same scalar function: few
+which elements get them depends on their position. Here each element goes through one scalar function: few
 values in Python, so that scoring a row needs no compiler, many in compiled code.
 """
 
