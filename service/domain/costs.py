@@ -202,7 +202,7 @@ class ReviewCosts(BaseModel):
 
 
 class ActionCosts(_Costs):
-    """Costs of actions that are not the classes themselves, one cell per true class and action."""
+    """Costs of actions that are not the classes themselves; a cell (true class x action) left out costs 0."""
 
     classes: Classes
     actions: Annotated[
@@ -264,15 +264,6 @@ class ActionCosts(_Costs):
             new = (item.true, item.action) not in seen
             faults.check(new, ("costs", i), "duplicate", "this cell is given twice")
             seen.add((item.true, item.action))
-        absent = len(self.classes) * len(decisions) - len(
-            seen & {(true, action) for true in self.classes for action in decisions}
-        )
-        faults.check(
-            absent == 0,
-            ("costs",),
-            "missing_cells",
-            f"{absent} cells have no cost; say 0 if it is 0",
-        )
 
 
 #: What tells the forms apart; a request that has keys of two forms is refused.

@@ -98,11 +98,14 @@ class InputColumn:
     ----------
     nullable : bool
         False for what a cost is computed from: a missing amount has no price.
+    optional : bool
+        True when the whole column may be absent.
     """
 
     name: str
     type: ColumnType
     nullable: bool = True
+    optional: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,26 @@
+"""The one typed decoder: bytes of CSV, JSON, NDJSON, Parquet and Arrow to typed columns, and back.
+
+A typed column is a numpy array: number float64 (NaN = missing), boolean float64 of 0/1/NaN, timestamp float64
+seconds since 1970 UTC (NaN = missing), category and text object arrays of str or None. What a cell means is
+decided in `cells`, once, so the same table is the same columns in every media type.
+"""
+
+from service.rows.decoding import Decoded, decode_body, decode_rows
+from service.rows.encoding import encode_table, iterate_csv
+from service.rows.intake import Table, read_table
+from service.rows.media import MEDIA_TYPES, media_type_of
+from service.rows.parquet import read_parquet, write_parquet
+
+__all__ = [
+    "MEDIA_TYPES",
+    "Decoded",
+    "Table",
+    "decode_body",
+    "decode_rows",
+    "encode_table",
+    "iterate_csv",
+    "media_type_of",
+    "read_parquet",
+    "read_table",
+    "write_parquet",
+]

@@ -1,0 +1,104 @@
+"""Reads CSV (RFC 4180, UTF-8, comma, one header line) strictly, with the line of every fault."""
+
+import csv
+from array import array
+from collections.abc import Iterator
+from typing import BinaryIO
+
+import pyarrow as pa
+
+from service.domain.datasets import IntakeLimits
+from service.rows.raw import Budget, Faults, RawTable, check_names, refuse
+
+_BATCH_ROWS = 16_384
+#: A longer line is no table; it would also have to fit into memory whole.
+_MAX_LINE_BYTES = 1 << 24
+_BOM = b"\xef\xbb\xbf"
+
+
+def read_csv(file: BinaryIO, limits: IntakeLimits) -> RawTable:
+    """Read a whole CSV file as columns of text.
+
+    Raises
+    ------
+    InvalidError
+        Ragged rows, bad or unclosed quotes, NUL, bytes that are not UTF-8, bad headers, nothing at all,
+        or more than the limits allow.
+    """
+    budget, faults = Budget(limits), Faults()
+    rows = _records(_decoded_lines(file, budget))
+    line, names = next(rows, (1, []))
+    if not names:
+        raise refuse("empty_body", "the file holds no header")
+    budget.columns(len(names))
+    check_names(names, line)
+    lines, batches, batch = array("q"), list[list[pa.Array]](), list[list[str]]()
+    for line, row in rows:
+        if len(row) != len(names):
+            faults.add("ragged_row", f"has {len(row)} cells, the header has {len(names)}", line=line)
+            continue
+        batch.append(row)
+        lines.append(line)
+        if len(batch) == _BATCH_ROWS:
+            batches.append(_columns(batch))
+            budget.take(len(batch), 0)
+            batch = []
+    budget.take(len(batch), 0)
+    faults.refuse("some rows do not have one cell for each column")
+    batches.append(_columns(batch) if batch else [pa.array([], pa.large_string())] * len(names))
+    columns = [pa.chunked_array(chunks) for chunks in zip(*batches, strict=True)]
+    return RawTable("text", tuple(names), columns, len(lines), lines)
+
+
+def _columns(batch: list[list[str]]) -> list[pa.Array]:
+    return [pa.array(cells, pa.large_string()) for cells in zip(*batch, strict=True)]
+
+
+def _decoded_lines(file: BinaryIO, budget: Budget) -> Iterator[str]:
+    number = 0
+    while raw := file.readline(_MAX_LINE_BYTES):
+        number += 1
+        if number == 1:
+            raw = raw.removeprefix(_BOM)
+        if len(raw) == _MAX_LINE_BYTES:
+            raise refuse("line_too_long", f"a line has more than {_MAX_LINE_BYTES} bytes", line=number)
+        if b"\0" in raw:
+            raise refuse("nul", "the line holds a NUL byte", line=number)
+        budget.take(0, len(raw))
+        try:
+            yield raw.decode()
+        except UnicodeDecodeError:
+            raise refuse("encoding", "the line is not UTF-8", line=number) from None
+
+
+def _records(lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
+    """Rows with the line they begin on; empty lines are skipped."""
+    reader = csv.reader(lines, strict=True)
+    begun = 1
+    while True:
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            raise _syntax_error(str(error), begun) from None
+        if row:
+            yield begun, row
+        begun = reader.line_num + 1
+
+
+#: What the parser says -> code and what it means.
+_SYNTAX = {
+    "unexpected end of data": ("unclosed_quote", "a quote that opens here is never closed"),
+    "field larger": (
+        "unclosed_quote",
+        "a cell is very long; perhaps a quote that opens here is never closed",
+    ),
+    "new-line character": ("csv_syntax", "a carriage return stands inside a cell without quotes"),
+}
+
+
+def _syntax_error(message: str, line: int) -> Exception:
+    found = [fault for text, fault in _SYNTAX.items() if text in message]
+    code, detail = found[0] if found else ("csv_quote", "text follows a closing quote")
+    return refuse(code, detail, line=line)

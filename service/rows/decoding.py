@@ -1,0 +1,160 @@
+"""Rows to predict: the same decoder as for datasets, against columns whose types are known."""
+
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from service.domain.datasets import InputColumn, IntakeLimits
+from service.domain.errors import FieldError, InvalidError, pointer
+from service.rows.cells import detail_of
+from service.rows.columns import Fault, Typed, TypedArray, from_values
+from service.rows.intake import missing
+from service.rows.media import MediaType
+from service.rows.raw import Faults
+from service.rows.reading import decode_column, note_faults, read_raw
+
+
+@dataclass
+class Decoded:
+    """Typed columns and what was wrong with the rows.
+
+    Attributes
+    ----------
+    columns : dict of arrays of shape (n,)
+        A cell with a fault is missing.
+    extra : tuple of str
+        Columns that were sent and are not asked for, sorted.
+    failed : set of int
+        Indices of rows with a fault.
+    """
+
+    n: int
+    columns: dict[str, TypedArray] = field(default_factory=dict)
+    extra: tuple[str, ...] = ()
+    failed: set[int] = field(default_factory=set)
+    faults: Faults = field(default_factory=Faults)
+
+    @property
+    def errors(self) -> tuple[FieldError, ...]:
+        """The first faults; `faults.total` counts all."""
+        return tuple(self.faults.found)
+
+    def refuse_faults(self) -> None:
+        """Raise InvalidError when any row has a fault."""
+        if self.faults.total:
+            raise InvalidError(
+                "invalid_rows", "some rows cannot be scored", self.faults.found, self.faults.total
+            )
+
+    def note(self, column: InputColumn, at: str, found: Sequence[Fault]) -> None:
+        """Add the faults of a column."""
+        for row, code in found:
+            place = f"{at}{pointer(row, column.name)}"
+            self.faults.add(code, detail_of(code, column.type), at=place, column=column.name)
+            self.failed.add(row)
+
+
+def decode_rows(rows: Sequence[Any], columns: Sequence[InputColumn], *, at: str = "/rows") -> Decoded:
+    """Decode rows that JSON has already made Python objects.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        Any order of columns, columns beyond `columns` are left aside.
+    columns : sequence of InputColumn
+        What to read.
+    at : str
+        Pointer of the rows in the request.
+
+    Returns
+    -------
+    Decoded
+        Faults point to `/rows/0/amount`; none holds a value.
+    """
+    decoded = Decoded(len(rows))
+    known = rows if all(type(row) is dict for row in rows) else _only_objects(rows, decoded, at)
+    for column in columns:
+        name = column.name
+        try:
+            values = [row[name] for row in known]
+        except KeyError:
+            lacking = [(i, "missing_column") for i, row in enumerate(known) if name not in row]
+            if column.optional and len(lacking) == len(rows):
+                continue
+            values = [row.get(name) for row in known]
+            decoded.note(column, at, [] if column.optional else lacking)
+        _keep(decoded, column, from_values(values, column.type), at)
+    decoded.extra = _extra(known, columns)
+    return decoded
+
+
+def decode_body(
+    data: bytes, media_type: MediaType, columns: Sequence[InputColumn], limits: IntakeLimits
+) -> Decoded:
+    """Decode a whole body of rows in any media type.
+
+    Raises
+    ------
+    InvalidError
+        The table itself has faults (`service.rows.raw`), or is larger than the limits.
+    MalformedError
+        The bytes are not of the media type.
+    """
+    raw = read_raw(io.BytesIO(data), media_type, limits)
+    decoded = Decoded(raw.rows)
+    for column in columns:
+        if column.name not in raw.names:
+            if not column.optional:
+                detail = detail_of("missing_column", column.type)
+                decoded.faults.add(
+                    "missing_column", detail, at=pointer("rows", 0, column.name), column=column.name
+                )
+                decoded.failed.update(range(raw.rows))
+            continue
+        typed, found = decode_column(raw, raw.names.index(column.name), column.type)
+        note_faults(decoded.faults, raw, column.name, column.type, found)
+        decoded.failed.update(row for row, _ in found)
+        _keep(decoded, column, (typed, []), "/rows")
+    asked = {column.name for column in columns}
+    decoded.extra = tuple(sorted(set(raw.names) - asked))
+    return decoded
+
+
+def _keep(decoded: Decoded, column: InputColumn, typed: Typed, at: str) -> None:
+    array, found = typed
+    decoded.columns[column.name] = array
+    if found:
+        decoded.note(column, at, found)
+    if not column.nullable:
+        holes = np.flatnonzero(missing(array))
+        if holes.size:
+            decoded.note(
+                column, at, [(int(i), "missing_value") for i in holes if int(i) not in decoded.failed]
+            )
+
+
+def _only_objects(rows: Sequence[Any], decoded: Decoded, at: str) -> list[Mapping[str, Any]]:
+    for index, row in enumerate(rows):
+        if not isinstance(row, dict):
+            decoded.faults.add("wrong_type", "a row is an object", at=f"{at}{pointer(index)}")
+            decoded.failed.add(index)
+    return [row if isinstance(row, dict) else _Nothing() for row in rows]
+
+
+class _Nothing(dict[str, Any]):
+    """Stands for a row that is no object: every column of it is missing, and its fault is already noted."""
+
+    def __missing__(self, _: str) -> None:
+        return None
+
+    def __contains__(self, _: object) -> bool:
+        return True
+
+
+def _extra(rows: Sequence[Mapping[str, Any]], columns: Sequence[InputColumn]) -> tuple[str, ...]:
+    asked = {column.name for column in columns}
+    sent = set(rows[0]) if len(rows) == 1 else set[str]().union(*rows)
+    return tuple(sorted(sent - asked))

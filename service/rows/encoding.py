@@ -1,0 +1,87 @@
+"""Tables on the way out, in every media type they are read in."""
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from service.domain.datasets import InputColumn
+from service.rows.columns import TypedArray
+from service.rows.media import ARROW, CSV, JSON, NDJSON, MediaType
+from service.rows.parquet import read_batches, to_arrow
+
+#: A spreadsheet takes a cell that begins so for a formula.
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def encode_table(
+    columns: Mapping[str, TypedArray], schema: Sequence[InputColumn], media_type: MediaType
+) -> bytes:
+    """Encode typed columns as one body."""
+    table = to_arrow(columns, schema)
+    if media_type in (CSV, NDJSON, JSON):
+        return b"".join(iterate(table.schema.names, table.to_batches(), media_type))
+    sink = io.BytesIO()
+    if media_type == ARROW:
+        with pa.ipc.new_stream(sink, table.schema) as writer:
+            writer.write_table(table)
+    else:
+        pq.write_table(table, sink)
+    return sink.getvalue()
+
+
+def iterate_csv(file: BinaryIO) -> Iterator[bytes]:
+    """Yield a stored Parquet file as CSV, a few thousand rows at a time, and close it."""
+    with file:
+        names = pq.read_schema(file).names
+        yield from iterate(names, read_batches(file), CSV)
+
+
+def iterate(
+    names: Sequence[str], batches: Iterable[pa.RecordBatch], media_type: MediaType
+) -> Iterator[bytes]:
+    """Yield batches as CSV, NDJSON or one JSON array."""
+    if media_type == CSV:
+        yield _csv_lines([[_escaped(name) for name in names]])
+        for batch in batches:
+            yield _csv_lines(
+                zip(*(map(_csv_cell, column.to_pylist()) for column in batch.columns), strict=True)
+            )
+        return
+    opening, between, closing = ("[", ",\n", "]\n") if media_type == JSON else ("", "\n", "\n")
+    start = opening
+    for batch in batches:
+        rows = (json.dumps(row, default=_json_value, ensure_ascii=False) for row in batch.to_pylist())
+        text = between.join(rows)
+        if text:
+            yield (start + text).encode()
+            start = between
+    yield (opening + closing if start == opening else closing).encode()
+
+
+def _csv_lines(rows: Iterable[Sequence[Any]]) -> bytes:
+    text = io.StringIO()
+    csv.writer(text).writerows(rows)
+    return text.getvalue().encode()
+
+
+def _csv_cell(value: object) -> object:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, datetime):
+        return _json_value(value)
+    return _escaped(value) if isinstance(value, str) else value
+
+
+def _escaped(text: str) -> str:
+    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
+
+
+def _json_value(value: object) -> str:
+    assert isinstance(value, datetime)
+    return value.isoformat().replace("+00:00", "Z")

@@ -1,0 +1,55 @@
+"""Typed columns as Parquet: how a dataset is kept."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from service.domain.datasets import InputColumn
+from service.rows.columns import TypedArray, from_arrow, is_textual
+
+_ROW_GROUP = 65_536
+
+
+def to_arrow(columns: Mapping[str, TypedArray], schema: Sequence[InputColumn]) -> pa.Table:
+    """Typed columns as an Arrow table; what is missing is null."""
+    arrays = [_array(columns[column.name], column) for column in schema]
+    return pa.Table.from_arrays(arrays, names=[column.name for column in schema])
+
+
+def from_table(table: pa.Table, schema: Sequence[InputColumn]) -> dict[str, TypedArray]:
+    """Typed columns of a table that `to_arrow` made."""
+    return {column.name: from_arrow(table.column(column.name), column.type)[0] for column in schema}
+
+
+def write_parquet(path: Path, columns: Mapping[str, TypedArray], schema: Sequence[InputColumn]) -> None:
+    """Write typed columns; the same columns give the same bytes."""
+    pq.write_table(to_arrow(columns, schema), path, row_group_size=_ROW_GROUP, compression="zstd")
+
+
+def read_parquet(file: BinaryIO, schema: Sequence[InputColumn]) -> dict[str, TypedArray]:
+    """Read the typed columns named in `schema` from a stored file."""
+    names = [column.name for column in schema]
+    return from_table(pq.read_table(file, columns=names, use_threads=False), schema)
+
+
+def read_batches(file: BinaryIO, rows: int = 8_192) -> Iterator[pa.RecordBatch]:
+    """Read a stored file a few rows at a time."""
+    yield from pq.ParquetFile(file).iter_batches(rows, use_threads=False)
+
+
+def _array(column: TypedArray, described: InputColumn) -> pa.Array:
+    if is_textual(described.type):
+        return pa.array(column, pa.string())
+    holes = np.isnan(column)
+    match described.type:
+        case "boolean":
+            return pa.array(column == 1.0, pa.bool_(), mask=holes)
+        case "timestamp":
+            micro = np.rint(np.where(holes, 0.0, column) * 1e6).astype(np.int64)
+            return pa.array(micro, pa.int64(), mask=holes).cast(pa.timestamp("us", tz="UTC"))
+        case _:
+            return pa.array(column, pa.float64(), mask=holes)
