@@ -7,7 +7,7 @@ the id of a job, so its tables can be thrown away and filled again from ours.
 import logging
 from collections.abc import Callable
 
-from dbos import DBOSClient, DBOSPortableJSONSerializer, EnqueueOptions
+from dbos import DBOS, DBOSClient, DBOSPortableJSONSerializer, EnqueueOptions
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
@@ -16,6 +16,23 @@ JOB_PROTOCOL = "1"
 APPLICATION = "costboost"
 QUEUE = "training-jobs"
 WORKFLOW = "run_training_job"
+#: Names the engine reserves in a SQLite file that it shares with us.
+ENGINE_TABLES = frozenset(
+    {
+        "application_versions",
+        "dbos_migrations",
+        "notifications",
+        "operation_outputs",
+        "queues",
+        "streams",
+        "workflow_events",
+        "workflow_events_history",
+        "workflow_input",
+        "workflow_output",
+        "workflow_schedules",
+        "workflow_status",
+    }
+)
 
 Handler = Callable[[str], None]
 
@@ -49,6 +66,12 @@ class JobQueue:
     def cancel(self, job_id: str) -> None:
         """Take a waiting job out of the queue; call it after the transaction that ended the job."""
         self._client.cancel_workflow(job_id)
+
+
+def migrate_engine(url: str) -> None:
+    """Make or renew the engine's own tables, with its own command."""
+    DBOS.migrate(url)
+    _quiet()
 
 
 def _quiet() -> None:

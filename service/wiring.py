@@ -9,9 +9,9 @@ from sqlalchemy import Engine
 from sqlalchemy.orm import Session, sessionmaker
 
 from service.artifacts.folder import FolderStore
-from service.db import engine
+from service.db import engine, migrations
 from service.processes.nursery import Nursery
-from service.queue import JobQueue
+from service.queue import JobQueue, migrate_engine
 from service.settings import Settings
 
 
@@ -70,6 +70,17 @@ def wire(
         queue=JobQueue(database),
         nursery=Nursery(preload, environment),
     )
+
+
+def migrate(wiring: Wiring) -> None:
+    """Bring our tables and those of the job engine to the schema of this release."""
+    migrations.migrate(wiring.database)
+    migrate_engine(wiring.settings.database_url.get_secret_value())
+
+
+def is_migrated(wiring: Wiring) -> bool:
+    """Whether :func:`migrate` has nothing to do to our tables."""
+    return migrations.is_migrated(wiring.database)
 
 
 def open_store(url: str) -> FolderStore:

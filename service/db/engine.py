@@ -4,7 +4,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, select
+from sqlalchemy import URL, Connection, CursorResult, Engine, Result, create_engine, event, make_url, select
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.orm import Session, sessionmaker
 from sqlalchemy.sql.compiler import SQLCompiler
@@ -40,6 +40,12 @@ def _postgresql_now(_element: database_now, _compiler: SQLCompiler, **_options: 
 def database_time(session: Session) -> datetime:
     """Ask the database what time it is."""
     return session.scalars(select(database_now())).one()
+
+
+def rows_of(result: Result[Any]) -> int:
+    """How many rows a statement changed."""
+    assert isinstance(result, CursorResult)
+    return result.rowcount
 
 
 def database_url(text: str) -> URL:

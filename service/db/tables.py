@@ -148,7 +148,7 @@ class TrainingJobRow(Base):
 
     __table_args__ = (
         Index(None, "tenant_id", "id"),
-        Index(None, "status", "created_at"),
+        Index(None, "status", "id"),
         Index(None, "dataset_id"),
     )
 
@@ -178,6 +178,8 @@ class ModelRow(Base):
     description: Mapped[str] = mapped_column(default="")
     tags: Mapped[dict[str, Any]] = mapped_column(default=dict)
     revision: Mapped[int] = mapped_column(default=1)
+    #: Numbers are never used twice, not even that of a deleted version.
+    last_number: Mapped[int] = mapped_column(default=0)
     created_at: Mapped[datetime]
     updated_at: Mapped[datetime]
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, JsonValue, model_validator
 
+from service.domain.costs import Costs
 from service.domain.errors import ConflictError
 
 #: A model or alias name; also the only part of a path a user chooses.
@@ -17,9 +18,11 @@ FailureCode = Literal["worker_died", "memory_limit", "time_limit", "invalid_data
 
 
 class _Part(BaseModel):
-    """Part of a request: unknown fields, NaN and infinity are refused, and it never changes."""
+    """Part of a request: unknown fields, other types, NaN and infinity are refused; it never changes."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(
+        strict=True, extra="forbid", frozen=True, allow_inf_nan=False, serialize_by_alias=True
+    )
 
 
 class SplitSpec(_Part):
@@ -41,7 +44,7 @@ class Limits(_Part):
     """What one attempt may use; None takes the setting of the service."""
 
     seconds: Annotated[FiniteFloat, Field(gt=0.0)] | None = None
-    memory_mb: Annotated[int, Field(ge=64, le=1 << 24)] | None = None
+    memory_mb: Annotated[int, Field(ge=256, le=1 << 24)] | None = None
 
 
 class OnSuccess(_Part):
@@ -55,7 +58,7 @@ class TrainingSpec(_Part):
 
     model: Name
     dataset: str
-    costs: dict[str, JsonValue] | None = None
+    costs: Costs | None = None
     cost_spec: str | None = None
     algorithm: str = "auto"
     params: Mapping[str, JsonValue] = Field(default_factory=dict)

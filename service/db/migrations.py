@@ -1,0 +1,42 @@
+"""Bringing a database to the newest schema, and telling whether it is there."""
+
+from pathlib import Path
+
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Engine, text
+
+#: Any number of ours; whoever migrates holds this lock of PostgreSQL.
+_LOCK = 7_206_112_934
+
+
+def migrate(database: Engine) -> None:
+    """Apply the revisions that are missing, in one transaction; a second caller waits for the first."""
+    config = _config()
+    with database.begin() as connection:
+        if connection.dialect.name == "postgresql":
+            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+
+
+def is_migrated(database: Engine) -> bool:
+    """Whether the database has the schema of this release."""
+    with database.connect() as connection:
+        present = MigrationContext.configure(connection).get_current_heads()
+    return set(present) == set(ScriptDirectory.from_config(_config()).get_heads())
+
+
+def _config() -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(_scripts()))
+    return config
+
+
+def _scripts() -> Path:
+    """In a wheel they are inside the package, in the repository beside it."""
+    package = Path(__file__).parent.parent
+    inside = package / "migrations"
+    return inside if inside.is_dir() else package.parent / "migrations"

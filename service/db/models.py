@@ -1,0 +1,86 @@
+"""Adding a version to a model, in the transaction that ends its training job."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Insert, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Session
+
+from service.db.engine import rows_of
+from service.db.tables import AliasRow, ModelRow, VersionRow
+from service.domain.ids import new_id
+from service.domain.models import CHAMPION
+from service.domain.training import TrainingJob
+
+
+def add_version(session: Session, job: TrainingJob, at: datetime, **content: Any) -> int:
+    """Insert the version that a job made, and let aliases point to it as they should.
+
+    Parameters
+    ----------
+    content
+        The other columns of `versions`: dataset_sha256, schema, metrics, library_versions,
+        training_seconds, artifact_sha256, artifact_bytes.
+
+    Returns
+    -------
+    int
+        Its number. Two jobs that end at once wait for each other here and get two numbers.
+    """
+    model_id, number = _next_number(session, job, at)
+    session.add(
+        VersionRow(
+            id=new_id("ver"),
+            tenant_id=job.tenant_id,
+            model_id=model_id,
+            number=number,
+            job_id=job.id,
+            dataset_id=job.dataset_id,
+            spec=job.spec,
+            created_at=at,
+            **content,
+        )
+    )
+    if number == 1:
+        _point(session, job, model_id, CHAMPION, version_number=1, reason="first version", updated_at=at)
+    if (alias := job.spec.on_success.alias) is not None:
+        reason = f"trained by {job.id}"
+        _point(session, job, model_id, alias, version_number=number, reason=reason, updated_at=at)
+    session.flush()
+    return number
+
+
+def _next_number(session: Session, job: TrainingJob, at: datetime) -> tuple[str, int]:
+    new = {
+        "id": new_id("model"),
+        "tenant_id": job.tenant_id,
+        "name": job.model,
+        "description": "",
+        "tags": {},
+        "revision": 1,
+        "last_number": 0,
+        "created_at": at,
+        "updated_at": at,
+    }
+    session.execute(_insert_unless_there(session).values(new))
+    of_tenant = (ModelRow.tenant_id == job.tenant_id) & (ModelRow.name == job.model)
+    session.execute(update(ModelRow).where(of_tenant).values(last_number=ModelRow.last_number + 1))
+    # The UPDATE holds the row, so nobody else can take the same number.
+    found = session.execute(select(ModelRow.id, ModelRow.last_number).where(of_tenant)).one()
+    return found.id, found.last_number
+
+
+def _insert_unless_there(session: Session) -> Insert:
+    if session.get_bind().dialect.name == "sqlite":
+        return sqlite.insert(ModelRow).on_conflict_do_nothing(index_elements=["tenant_id", "name"])
+    return postgresql.insert(ModelRow).on_conflict_do_nothing(index_elements=["tenant_id", "name"])
+
+
+def _point(session: Session, job: TrainingJob, model_id: str, name: str, **place: Any) -> None:
+    of_model = (AliasRow.model_id == model_id) & (AliasRow.name == name)
+    moved = update(AliasRow).where(of_model).values(revision=AliasRow.revision + 1, **place)
+    if rows_of(session.execute(moved)) == 0:
+        session.add(
+            AliasRow(id=new_id("alias"), tenant_id=job.tenant_id, model_id=model_id, name=name, **place)
+        )
