@@ -5,7 +5,7 @@ or text is an object array of str with None for missing.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime
 from typing import Any, Literal, cast, get_args
 
@@ -21,7 +21,7 @@ TEXTUAL: tuple[ColumnType, ...] = ("category", "text")
 
 
 def typed_columns(
-    X: Any, types: Mapping[str, ColumnType] | None = None
+    X: Any, types: Mapping[str, ColumnType] | None = None, only: Collection[str] | None = None
 ) -> tuple[dict[str, NDArray[Any]], dict[str, ColumnType]]:
     """Read a table as typed columns, converting each value to what its column holds.
 
@@ -32,6 +32,8 @@ def typed_columns(
     types : mapping of name to ColumnType, optional
         Types that are known; the others follow from the values: numbers, booleans and times are what they
         are, anything else is a category.
+    only : collection of str, optional
+        Names of the columns to read; those that X lacks are left out.
 
     Returns
     -------
@@ -46,7 +48,7 @@ def typed_columns(
     ValueError
         If lengths differ, names repeat, a value does not fit its column, or a number is infinite.
     """
-    raw = _raw_columns(X)
+    raw = {name: values for name, values in _raw_columns(X).items() if only is None or name in only}
     lengths = {values.shape for values in raw.values()}
     if len(lengths) > 1 or any(len(shape) != 1 for shape in lengths):
         raise ValueError("the columns must be one-dimensional and of one length")
@@ -97,33 +99,6 @@ def canonical_text(value: object) -> str:
         number = float(value)
         return str(int(number)) if number.is_integer() else repr(number)
     return str(value)
-
-
-def content_codes(columns: Columns, names: Sequence[str]) -> NDArray[np.float64]:
-    """A float matrix that tells rows apart by their content alone, text as its rank among the column's texts.
-
-    Parameters
-    ----------
-    columns : mapping of name to ndarray of shape (n,)
-    names : sequence of str
-        Columns to take, in this order.
-
-    Returns
-    -------
-    ndarray of shape (n, len(names)), float64
-    """
-    return np.column_stack([_codes(columns[name]) for name in names])
-
-
-def _codes(values: NDArray[Any]) -> NDArray[np.float64]:
-    if values.dtype != object:
-        return values.astype(np.float64)
-    rank: dict[str | None, float] = {
-        text: float(i)
-        for i, text in enumerate(sorted({text for text in values.tolist() if text is not None}))
-    }
-    rank[None] = math.nan
-    return np.array([rank[text] for text in values.tolist()], dtype=np.float64)
 
 
 def _raw_columns(X: Any) -> dict[str, NDArray[Any]]:

@@ -1,162 +1,274 @@
-"""What serving needs of a fitted model: stored arrays in, scores, probabilities and decisions out.
+"""What serving needs of a fitted model: typed columns in, scores, probabilities and decisions out.
 
-Imports numpy only, so a serving process need not load scikit-learn, numba or joblib. One row goes through
-plain Python, a batch through numpy; both add in the same order, so they agree to the bit.
+Imports numpy only, so a serving process need not load scikit-learn, numba or joblib. A row alone gets the
+numbers it gets in a batch, to the bit.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from typing import Literal, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-#: Rows scored at a time: a few columns of a block fit in the cache.
-_BLOCK = 4096
+from costboost import libm
+from costboost.calibration import Calibrator
+from costboost.columns import Columns
+from costboost.costs import CostSpec
+from costboost.decisions import Decisions, correct_priors, decide, decide_by_label, decide_by_threshold
+from costboost.features import FeatureEncoder
+from costboost.terms import Terms
+
+__all__ = [
+    "DECISION_RULES",
+    "Answer",
+    "DecisionRule",
+    "DecisionSource",
+    "ScoreFunction",
+    "Scorer",
+    "Scores",
+    "Terms",
+]
+
+DecisionRule = Literal["expected_cost", "empirical", "sign"]
+DECISION_RULES: tuple[DecisionRule, ...] = get_args(DecisionRule)
+#: How a decision was reached: the rule of the model, or the threshold of the request.
+DecisionSource = Literal["expected_cost", "empirical", "sign", "threshold"]
+
+#: Log-odds are those of probabilities this far from 0 and 1, for display.
+_ODDS_MARGIN = 1e-6
 
 
-@dataclass(frozen=True, eq=False)
-class Terms:
-    """An additive score: one threshold on one column per term.
-
-    ``F_k(x) = constant[k] + Σ_{t: output[t] = k} (above[t] if x[feature[t]] > cut[t] else below[t])``, with
-    ``missing[t]`` where ``x[feature[t]]`` is NaN. The sum runs in the order of t, whatever the batch.
-
-    Parameters
-    ----------
-    feature : ndarray of shape (T,), int32
-        Column of each term, in [0, n_features).
-    cut : ndarray of shape (T,), float64
-        Cut of each term; -inf means that every present value lies above.
-    below, above, missing : ndarray of shape (T,), float64
-        What the term adds for a value at or below the cut, above it, and for NaN.
-    output : ndarray of shape (T,), int32
-        Index of the score the term belongs to, in [0, n_outputs).
-    constant : ndarray of shape (K',), float64
-        Start of each sum; K' is 1 for two classes and K for more.
-    n_features : int
-        Columns a row must have.
-
-    Raises
-    ------
-    ValueError
-        If shapes differ, an index is out of range, or a value is not finite (a cut may be -inf).
-
-    Examples
-    --------
-    >>> terms = Terms.single([0], [0.5], [-1.0], [1.0], [0.0], n_features=1)
-    >>> terms.score(np.array([[0.0], [1.0], [np.nan]]))[:, 0]
-    array([-1.,  1.,  0.])
-    """
-
-    feature: NDArray[np.int32]
-    cut: NDArray[np.float64]
-    below: NDArray[np.float64]
-    above: NDArray[np.float64]
-    missing: NDArray[np.float64]
-    output: NDArray[np.int32]
-    constant: NDArray[np.float64]
-    n_features: int
-
-    def __post_init__(self) -> None:
-        n_terms = self.feature.shape[0] if self.feature.ndim == 1 else -1
-        columns = (self.feature, self.cut, self.below, self.above, self.missing, self.output)
-        if any(column.shape != (n_terms,) for column in columns) or self.constant.ndim != 1:
-            raise ValueError("the arrays of the terms must be one-dimensional and of one length")
-        _check_indices("feature", self.feature, self.n_features)
-        _check_indices("output", self.output, self.constant.shape[0])
-        finite = (self.below, self.above, self.missing, self.constant)
-        if not all(np.isfinite(values).all() for values in finite):
-            raise ValueError("the values of the terms must be finite")
-        if not (self.cut < np.inf).all():
-            raise ValueError("the cuts of the terms must be numbers below infinity")
-
-    @classmethod
-    def single(
-        cls,
-        feature: Sequence[int],
-        cut: Sequence[float],
-        below: Sequence[float],
-        above: Sequence[float],
-        missing: Sequence[float],
-        *,
-        n_features: int,
-        constant: float = 0.0,
-    ) -> "Terms":
-        """Terms of one score (two classes), from plain sequences."""
-        return cls(
-            feature=np.asarray(feature, dtype=np.int32),
-            cut=np.asarray(cut, dtype=np.float64),
-            below=np.asarray(below, dtype=np.float64),
-            above=np.asarray(above, dtype=np.float64),
-            missing=np.asarray(missing, dtype=np.float64),
-            output=np.zeros(len(feature), dtype=np.int32),
-            constant=np.array([constant], dtype=np.float64),
-            n_features=n_features,
-        )
+class ScoreFunction(Protocol):
+    """Whatever turns encoded rows into scores: `Terms`, or a fitted ensemble of other weak learners."""
 
     @property
     def n_outputs(self) -> int:
         """Number of scores per row: 1 for two classes, K for more."""
-        return int(self.constant.shape[0])
+        ...
 
     def score(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Scores of rows.
+        """Scores of shape (n, K') of rows of shape (n, d)."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """What a model says about n rows, before any cost.
+
+    Attributes
+    ----------
+    score : ndarray of shape (n,) for two classes, (n, K) for more
+        F of the booster; higher means the positive class (class k).
+    probabilities : ndarray of shape (n, K)
+        Strictly inside (0, 1), each row of sum 1.
+    log_odds : ndarray of the shape of `score`
+        log(p / (1 - p)) of the positive class (of class k), p kept 1e-6 away from 0 and 1.
+    """
+
+    score: NDArray[np.float64]
+    probabilities: NDArray[np.float64]
+    log_odds: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What a model says about n rows and what to do with them.
+
+    Attributes
+    ----------
+    scores : Scores
+    decisions : Decisions
+        `threshold` is on the scale of the probability also where a threshold of the score decided.
+    source : {"expected_cost", "empirical", "sign", "threshold"}
+        How it was decided.
+    costs : CostSpec
+        The costs in force: its `actions` name what `decisions.decision` counts.
+    repriced : bool
+        Whether these costs came with the request.
+    """
+
+    scores: Scores
+    decisions: Decisions
+    source: DecisionSource
+    costs: CostSpec
+    repriced: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Scorer:
+    """A fitted model as values: typed columns in, scores, probabilities and decisions out.
+
+    Parameters
+    ----------
+    encoder : FeatureEncoder
+    ensemble : ScoreFunction
+        `Terms` unless the weak learners came from elsewhere. Output 0 of a two-class ensemble rises with its
+        class of code 1, output k of another with its class of code k.
+    calibrator : Calibrator
+    classes : tuple of str
+        Names of the classes, in the order of all arrays that come out.
+    codes : tuple of int
+        Code that the ensemble gives each class.
+    priors : tuple of float
+        Share of each class in training.
+    costs : CostSpec
+        The costs of training, in force unless a request brings its own.
+    rule : {"expected_cost", "empirical", "sign"}
+    score_threshold : float
+        Two classes: positive iff the score is above it (rules "empirical" and "sign"); may be infinite.
+
+    Raises
+    ------
+    ValueError
+        If the parts do not fit together.
+    """
+
+    encoder: FeatureEncoder
+    ensemble: ScoreFunction
+    calibrator: Calibrator
+    classes: tuple[str, ...]
+    codes: tuple[int, ...]
+    priors: tuple[float, ...]
+    costs: CostSpec
+    rule: DecisionRule
+    score_threshold: float = 0.0
+
+    def __post_init__(self) -> None:
+        n_classes = len(self.classes)
+        if self.costs.classes != self.classes or self.calibrator.n_classes != n_classes:
+            raise ValueError("the classes of model, costs and calibrator differ")
+        if self.ensemble.n_outputs != len(self.calibrator.outputs):
+            raise ValueError("ensemble and calibrator have another number of outputs")
+        if isinstance(self.ensemble, Terms) and self.ensemble.n_features != self.encoder.n_features:
+            raise ValueError("ensemble and encoder have another number of features")
+        if sorted(self.codes) != list(range(n_classes)) or (
+            n_classes == 2 and self.codes[self._positive] != 1
+        ):
+            raise ValueError("the codes of the classes are not sound")
+        if len(self.priors) != n_classes or not all(0 < share < 1 for share in self.priors):
+            raise ValueError("the class shares are not sound")
+        if self.rule not in DECISION_RULES or (self.rule == "empirical" and n_classes > 2):
+            raise ValueError(f"decision rule {self.rule!r} is not one for {n_classes} classes")
+        if np.isnan(self.score_threshold):
+            raise ValueError("the threshold must be a number")
+
+    @property
+    def positive(self) -> int | None:
+        """Index of the positive class of two; None for more."""
+        return self.costs.positive
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """Names of the columns a row must have: features, and what the costs of training read."""
+        return frozenset(self.encoder.types) | self.costs.columns
+
+    def score(self, columns: Columns, priors: Sequence[float] | None = None) -> Scores:
+        """Scores and probabilities; costs have no part in them.
 
         Parameters
         ----------
-        X : ndarray of shape (n, n_features), float64
-            NaN is a missing value.
+        columns : mapping of name to ndarray of shape (n,)
+            Typed columns, in any order; others than the features are ignored.
+        priors : sequence of K floats, optional
+            Share of each class where the rows come from, if it differs from training.
 
         Returns
         -------
-        ndarray of shape (n, K'), float64
+        Scores
+            A row alone gets the same numbers as in a batch, to the bit.
 
         Raises
         ------
         ValueError
-            If X has another number of columns.
+            If a feature has no column, or the priors are no distribution.
         """
-        if X.ndim != 2 or X.shape[1] != self.n_features:
-            raise ValueError(f"expected rows of {self.n_features} features, got an array of shape {X.shape}")
-        if X.shape[0] == 1:
-            return np.array([self.score_row(X[0].tolist())])
-        out = np.empty((X.shape[0], self.n_outputs))
-        for start in range(0, X.shape[0], _BLOCK):
-            out[start : start + _BLOCK] = self._score_block(X[start : start + _BLOCK])
-        return out
+        raw = self.ensemble.score(self.encoder.transform(columns))
+        probabilities = self._probabilities(raw, priors)
+        score = raw[:, 0] if raw.shape[1] == 1 else raw[:, list(self.codes)]
+        shown = probabilities[:, self._positive] if raw.shape[1] == 1 else probabilities
+        return Scores(score, probabilities, libm.log_odds(np.clip(shown, _ODDS_MARGIN, 1.0 - _ODDS_MARGIN)))
 
-    def score_row(self, row: Sequence[float]) -> list[float]:
-        """Scores of one row of Python floats; equal to the bit to `score`."""
-        totals: list[float] = self.constant.tolist()
-        for feature, cut, below, above, missing, output in self._rows:
-            value = row[feature]
-            if value > cut:
-                totals[output] += above
-            elif value <= cut:
-                totals[output] += below
-            else:
-                totals[output] += missing
-        return totals
+    def decide(
+        self,
+        columns: Columns,
+        *,
+        costs: CostSpec | NDArray[np.float64] | None = None,
+        priors: Sequence[float] | None = None,
+        threshold: float | None = None,
+    ) -> Answer:
+        """Scores, and the decisions that follow from them.
 
-    def _score_block(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        columns = np.ascontiguousarray(X.T)
-        absent = np.isnan(columns)
-        gaps = [bool(column.any()) for column in absent]
-        totals = np.repeat(self.constant[:, None], X.shape[0], axis=1)
-        for feature, cut, below, above, missing, output in self._rows:
-            added = np.where(columns[feature] > cut, above, below)
-            if gaps[feature]:
-                added[absent[feature]] = missing
-            totals[output] += added
-        return totals.T
+        Parameters
+        ----------
+        columns : mapping of name to ndarray of shape (n,)
+            Typed columns, with those that the costs read.
+        costs : CostSpec or ndarray of shape (K, A) or (n, K, A), optional
+            Instead of the costs of training; an array keeps the actions of training. They are weighed by the
+            probabilities, whatever the rule of the model.
+        priors : sequence of K floats, optional
+            As in `score`.
+        threshold : float, optional
+            Two classes: decide positive iff its probability is above this, whatever the costs.
 
-    @cached_property
-    def _rows(self) -> list[tuple[int, float, float, float, float, int]]:
-        columns = (self.feature, self.cut, self.below, self.above, self.missing, self.output)
-        return list(zip(*(column.tolist() for column in columns), strict=True))
+        Returns
+        -------
+        Answer
 
+        Raises
+        ------
+        ValueError
+            If a column is missing, a cost is not finite, classes differ, or a threshold is given for more
+            than two classes.
+        """
+        scores = self.score(columns, priors)
+        spec = self._spec(costs)
+        prices = costs if isinstance(costs, np.ndarray) else spec.evaluate(columns, len(scores.score))
+        source: DecisionSource = "threshold" if threshold is not None else self.rule
+        if source in ("empirical", "sign") and costs is not None:
+            source = "expected_cost"
+        decisions = self._decisions(source, scores, prices, spec.serves, threshold)
+        if source in ("empirical", "sign") and self.positive is not None:
+            shown = np.full(len(scores.score), self._shown_threshold(priors))
+            decisions = replace(decisions, threshold=shown)
+        return Answer(scores, decisions, source, spec, repriced=costs is not None)
 
-def _check_indices(name: str, indices: NDArray[np.int32], size: int) -> None:
-    if indices.size and (int(indices.min()) < 0 or int(indices.max()) >= size):
-        raise ValueError(f"{name} of a term is out of range")
+    @property
+    def _positive(self) -> int:
+        return 1 if self.costs.positive is None else self.costs.positive
+
+    def _probabilities(self, raw: NDArray[np.float64], priors: Sequence[float] | None) -> NDArray[np.float64]:
+        by_class = self.calibrator.probabilities(raw)[:, list(self.codes)]
+        if priors is None:
+            return by_class
+        return correct_priors(by_class, np.array(self.priors), np.array(priors, dtype=np.float64))
+
+    def _spec(self, costs: CostSpec | NDArray[np.float64] | None) -> CostSpec:
+        if not isinstance(costs, CostSpec):
+            return self.costs
+        return costs if costs.classes == self.classes else costs.reordered(self.classes)
+
+    def _decisions(
+        self,
+        source: DecisionSource,
+        scores: Scores,
+        prices: NDArray[np.float64],
+        serves: Sequence[int | None],
+        threshold: float | None,
+    ) -> Decisions:
+        p, positive = scores.probabilities, self.positive
+        if source == "expected_cost":
+            return decide(p, prices, serves=serves, positive=positive)
+        if source == "threshold" and threshold is not None:
+            values, cut = p[:, self._positive], threshold
+        elif positive is None:
+            return decide_by_label(scores.score.argmax(axis=1), p, prices, serves=serves)
+        else:
+            values, cut = scores.score, self.score_threshold
+        return decide_by_threshold(values, cut, p, prices, serves=serves, positive=positive)
+
+    def _shown_threshold(self, priors: Sequence[float] | None) -> float:
+        """The threshold of the score as a probability."""
+        if np.isinf(self.score_threshold):
+            return float(self.score_threshold > 0)
+        return float(self._probabilities(np.array([[self.score_threshold]]), priors)[0, self._positive])

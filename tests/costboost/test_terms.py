@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from costboost.scorer import Terms
+from costboost.terms import Terms
 
 
 def random_terms(rng, n_terms, n_features, n_outputs):
