@@ -1,0 +1,1 @@
+"""Cost-sensitive boosters: one loop, and one file per formula."""

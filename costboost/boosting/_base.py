@@ -1,0 +1,399 @@
+"""The estimator all boosters inherit: reads the data, runs the loop, answers with scores."""
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import Annotated, Any, ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import check_random_state, get_tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from costboost.boosting._history import History
+from costboost.boosting._problem import CostsOfMistakes, Floats, Problem, labels_of, read_costs
+from costboost.boosting._rounds import Callback, Ensemble, Rule, StopReason, boost
+from costboost.boosting._scores import Votes, joined, softmax
+from costboost.kernels.fixed_point import total
+from costboost.learners.foreign import Response
+from costboost.learners.prepare import prepare
+from costboost.learners.stump import DecisionStump
+from costboost.learners.weak import PreparedLearner
+from costboost.learners.weights import read_weights
+from costboost.libm import sigmoid
+from costboost.parameters import Range, check_parameters
+from costboost.scorer import Terms
+
+__all__ = ["Cost", "CostSensitiveBooster", "LearningRate", "Rounds"]
+
+Rounds: TypeAlias = Annotated[int, Range(minimum=1)]
+LearningRate: TypeAlias = Annotated[float, Range(exclusive_minimum=0, maximum=100)]
+Cost: TypeAlias = float
+
+
+class CostSensitiveBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """What all boosters share; a subclass adds its formula.
+
+    Boosters never calibrate: `predict` is the sign of the score, `predict_proba` the raw link
+    ``1 / (1 + exp(-2F))``, whose numbers are not probabilities of anything until they are calibrated on rows
+    that the booster has not seen.
+
+    Parameters
+    ----------
+    estimator : classifier, optional
+        Weak learner; a decision stump if left out. Any scikit-learn classifier is taken as it is: cloned
+        once per round, fitted with ``sample_weight`` of mean 1 (on drawn rows if it takes none).
+    n_estimators : int, default 50
+        Number of rounds planned.
+    learning_rate : float, default 1.0
+        Factor of each vote, applied before the weights are updated.
+    cost_fn, cost_fp, cost_tp, cost_tn : float, default 1, 1, 0, 0
+        Two classes: money lost by a miss, a false alarm, a hit and a rightful rest.
+    cost_matrix : CostMatrix, array-like of shape (K, K), "balanced" or None
+        Goes before the four costs. Rows are true classes in the order of `classes_`, columns decisions.
+    pos_label : label, optional
+        Two classes: the positive one; the second in sorted order if left out.
+    random_state : int, RandomState instance or None
+    record : bool, default False
+        Whether to keep the arrays of each round in `history_`.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (K,)
+    estimators_ : list
+        Weak learners that were kept; several ensembles follow one another if classes are told from the rest.
+    estimator_weights_, estimator_errors_ : ndarray of shape (T,)
+        Their votes and weighted errors.
+    machines_ : list of boosters, or None
+        One per class if each class is told from the rest.
+    terms_ : Terms or None
+        The score as thresholds on columns; None unless every weak learner is a stump.
+    vote_threshold_ : float
+        Two classes: the positive one is predicted where its score exceeds this.
+    stop_reason_ : str
+    history_ : History
+        Only with ``record=True``.
+    n_features_in_ : int
+    feature_names_in_ : ndarray
+    """
+
+    classes_: NDArray[Any]
+    estimators_: list[Any]
+    estimator_weights_: Floats
+    estimator_errors_: Floats
+    machines_: "list[CostSensitiveBooster] | None"
+    terms_: Terms | None
+    vote_threshold_: float
+    stop_reason_: StopReason
+    history_: History
+    n_features_in_: int
+
+    #: Whether more than two classes are voted for directly; otherwise each is told from the rest.
+    _votes_for_classes: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        n_estimators: Rounds = 50,
+        learning_rate: LearningRate = 1.0,
+        cost_fn: Cost = 1.0,
+        cost_fp: Cost = 1.0,
+        cost_tp: Cost = 0.0,
+        cost_tn: Cost = 0.0,
+        cost_matrix: CostsOfMistakes = None,
+        pos_label: Any = None,
+        random_state: Any = None,
+        record: bool = False,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.cost_fn = cost_fn
+        self.cost_fp = cost_fp
+        self.cost_tp = cost_tp
+        self.cost_tn = cost_tn
+        self.cost_matrix = cost_matrix
+        self.pos_label = pos_label
+        self.random_state = random_state
+        self.record = record
+
+    @abstractmethod
+    def _rule(self, problem: Problem) -> Rule:
+        """Return the formula on this training set."""
+
+    def _response(self, estimator: Any) -> Response:  # noqa: ARG002
+        """Choose how answers of the weak learner are read."""
+        return "sign"
+
+    def _threshold(self, problem: Problem) -> float:  # noqa: ARG002
+        """Return the score above which the positive class is predicted."""
+        return 0.0
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_cost: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        callback: Callback | None = None,
+    ) -> "CostSensitiveBooster":
+        """Fit the ensemble.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            NaN is a missing value, where the weak learner takes it (stumps do).
+        y : array-like of shape (n,)
+        sample_cost : array-like of shape (n,), (n, 4) or (n, K), optional
+            Goes before all other costs. (n,): money lost if the row is got wrong, >= 0. (n, 4), two
+            classes: cost of fn, fp, tp, tn for the row. (n, K), more classes: cost of each decision for the
+            row.
+        sample_weight : array-like of shape (n,), >= 0, optional
+            A weight of 2 is the row twice.
+        callback : callable, optional
+            ``callback(round, rounds)`` after each round; a true answer stops the fit.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of bounds, shapes differ, y has fewer than two classes, or costs are
+            unreasonable, not finite or all zero.
+
+        Warns
+        -----
+        UserWarning
+            If no hypothesis was better than chance: the score is then a constant for the cheaper prediction.
+        """
+        check_parameters(self)
+        estimator = DecisionStump() if self.estimator is None else self.estimator
+        features, targets = validate_data(self, X, y, **_checks(estimator))
+        check_classification_targets(targets)
+        weights = read_weights(sample_weight, len(targets))
+        problem = self._read_problem(targets, weights / total(weights), sample_cost)
+        learner = prepare(estimator, features, weights, self._response(estimator))
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        self.classes_ = problem.labels.classes
+        if problem.n_classes == 2 or self._votes_for_classes:
+            self._fit_votes(problem, learner, rng, callback)
+        else:
+            self._fit_against_the_rest(problem, learner, rng, callback)
+        self._warn_if_constant()
+        return self
+
+    def decision_function(self, X: ArrayLike) -> Floats:
+        """Score of rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, K)
+            Two classes: positive towards ``classes_[1]``. More: one score per class.
+        """
+        return _flat(self._scores(X))
+
+    def staged_decision_function(self, X: ArrayLike) -> Iterator[Floats]:
+        """Scores after each round, shaped as those of `decision_function`."""
+        check_is_fitted(self)
+        return (_flat(score) for score in self._staged(self._read_rows(X)))
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Predict the class that the vote is for.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Two classes: the positive one where its score exceeds `vote_threshold_`. More: the highest score.
+        """
+        return self._named(self._scores(X))
+
+    def staged_predict(self, X: ArrayLike) -> Iterator[NDArray[Any]]:
+        """Predictions after each round."""
+        check_is_fitted(self)
+        return (self._named(score) for score in self._staged(self._read_rows(X)))
+
+    def predict_proba(self, X: ArrayLike) -> Floats:
+        """Raw link of the scores, not calibrated.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n, K)
+            Columns in the order of `classes_`, rows of sum 1.
+        """
+        return self._linked(self._scores(X))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        learner = get_tags(DecisionStump() if self.estimator is None else self.estimator)
+        tags.input_tags.allow_nan = learner.input_tags.allow_nan
+        tags.input_tags.sparse = learner.input_tags.sparse
+        return tags
+
+    def _read_rows(self, X: ArrayLike) -> Any:
+        return validate_data(self, X, reset=False, **_checks(self.estimator))
+
+    def _read_problem(self, y: NDArray[Any], weights: Floats, sample_cost: ArrayLike | None) -> Problem:
+        labels = labels_of(y, self.pos_label)
+        scalars = {name: getattr(self, name) for name in ("cost_fn", "cost_fp", "cost_tp", "cost_tn")}
+        return Problem(labels, weights, *read_costs(labels, weights, self.cost_matrix, scalars, sample_cost))
+
+    def _fit_votes(
+        self,
+        problem: Problem,
+        learner: PreparedLearner,
+        rng: np.random.Generator,
+        callback: Callback | None,
+    ) -> None:
+        ensemble = boost(
+            self._rule(problem),
+            learner,
+            problem.labels,
+            rounds=self.n_estimators,
+            rng=rng,
+            callback=callback,
+            record=self.record,
+        )
+        self._adopt(ensemble)
+        response: Response = getattr(learner, "response", "sign")
+        self._votes = Votes.of(ensemble, problem.labels, problem.cheapest_constant(), response)
+        self.terms_ = self._votes.terms(self.n_features_in_)
+        # A constant decides by itself: its sign is already the cheaper prediction.
+        self.vote_threshold_ = self._threshold(problem) if ensemble.hypotheses else 0.0
+        self.machines_ = None
+
+    def _adopt(self, ensemble: Ensemble) -> None:
+        self.estimators_ = [hypothesis.estimator for hypothesis in ensemble.hypotheses]
+        self.estimator_weights_ = np.array(ensemble.alphas, dtype=np.float64)
+        self.estimator_errors_ = np.array(ensemble.errors, dtype=np.float64)
+        self.stop_reason_ = ensemble.stop_reason
+        if self.record:
+            self.history_ = History(ensemble.history)
+
+    def _fit_against_the_rest(
+        self,
+        problem: Problem,
+        learner: PreparedLearner,
+        rng: np.random.Generator,
+        callback: Callback | None,
+    ) -> None:
+        counter = _Counter(callback, self.n_estimators * problem.n_classes)
+        self.machines_ = []
+        for code, own_rng in enumerate(rng.spawn(problem.n_classes)):
+            machine = clone(self)
+            machine.n_features_in_, machine.classes_ = self.n_features_in_, np.array([0, 1])
+            counter.before = code * self.n_estimators
+            machine._fit_votes(problem.against_the_rest(code), learner, own_rng, counter)
+            self.machines_.append(machine)
+        self._adopt(_in_a_row(self.machines_))
+        terms = [machine.terms_ for machine in self.machines_ if machine.terms_ is not None]
+        self.terms_ = joined(terms) if len(terms) == problem.n_classes else None
+        self.vote_threshold_ = 0.0
+
+    def _warn_if_constant(self) -> None:
+        machines = [self] if self.machines_ is None else self.machines_
+        empty = sum(not machine.estimators_ for machine in machines)
+        if empty:
+            where = "" if self.machines_ is None else f" for {empty} of {len(machines)} classes"
+            warnings.warn(
+                f"{type(self).__name__} kept no hypothesis{where} ({self.stop_reason_}): "
+                "the score is a constant for the cheaper prediction",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def _scores(self, X: ArrayLike) -> Floats:
+        check_is_fitted(self)
+        features = self._read_rows(X)
+        if self.terms_ is not None:
+            return self.terms_.score(features)
+        if self.machines_ is not None:
+            return np.column_stack([machine._votes.score(features) for machine in self.machines_])
+        return self._votes.score(features)
+
+    def _staged(self, features: Any) -> Iterator[Floats]:
+        if self.machines_ is None:
+            yield from self._votes.staged(features)
+            return
+        stages = [list(machine._votes.staged(features)) for machine in self.machines_]
+        for number in range(max(len(scores) for scores in stages)):
+            yield np.column_stack(
+                [
+                    scores[min(number, len(scores) - 1)] if scores else machine._votes.score(features)
+                    for machine, scores in zip(self.machines_, stages, strict=True)
+                ]
+            )
+
+    def _named(self, scores: Floats) -> NDArray[Any]:
+        if len(self.classes_) > 2:
+            named: NDArray[Any] = self.classes_[np.argmax(scores, axis=1)]
+            return named
+        positive = self._positive()
+        score = scores[:, 0] if positive == 1 else -scores[:, 0]
+        codes = np.where(score > self.vote_threshold_, positive, 1 - positive)
+        chosen: NDArray[Any] = self.classes_[codes]
+        return chosen
+
+    def _positive(self) -> int:
+        return 1 if self.pos_label is None else self.classes_.tolist().index(self.pos_label)
+
+    def _linked(self, scores: Floats) -> Floats:
+        if len(self.classes_) == 2:
+            return np.column_stack([sigmoid(-2.0 * scores[:, 0]), sigmoid(2.0 * scores[:, 0])])
+        # Votes for classes: p_k is proportional to exp(F_k), which for K = 2 is the link above.
+        return softmax(scores if self.machines_ is None else 2.0 * scores)
+
+
+def _checks(estimator: Any) -> dict[str, Any]:
+    """Choose how rows are checked: a stump's are numbers, what others take is their own affair."""
+    if estimator is None or isinstance(estimator, DecisionStump):
+        return {"dtype": np.float64, "ensure_all_finite": "allow-nan"}
+    return {"dtype": None, "ensure_all_finite": False, "accept_sparse": ["csr", "csc"]}
+
+
+class _Counter:
+    """Passes rounds of several ensembles on as rounds of one fit, and remembers a wish to stop."""
+
+    def __init__(self, callback: Callback | None, rounds: int) -> None:
+        self.callback, self.rounds = callback, rounds
+        self.before, self.stopped = 0, False
+
+    def __call__(self, number: int, _rounds: int) -> bool:
+        if self.callback is not None and not self.stopped:
+            self.stopped = bool(self.callback(self.before + number, self.rounds))
+        return self.stopped
+
+
+def _in_a_row(machines: "list[CostSensitiveBooster]") -> Ensemble:
+    """Put what several ensembles report behind one another."""
+    joint = Ensemble()
+    for code, machine in enumerate(machines):
+        votes = machine._votes.ensemble
+        joint.hypotheses += votes.hypotheses
+        joint.alphas += votes.alphas
+        joint.errors += votes.errors
+        joint.history += [values | {"class": code} for values in votes.history]
+    reasons = [machine.stop_reason_ for machine in machines]
+    telling: list[StopReason] = ["cancelled", "max_rounds"]
+    joint.stop_reason = next((reason for reason in telling if reason in reasons), reasons[0])
+    return joint
+
+
+def _flat(scores: Floats) -> Floats:
+    return scores[:, 0] if scores.shape[1] == 1 else scores

@@ -1,0 +1,207 @@
+"""The loop all boosters share, and what it asks of a formula."""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costboost.boosting._problem import Floats
+from costboost.kernels.elementary import exp_array
+from costboost.kernels.fixed_point import total
+from costboost.learners.weak import Hypothesis, Labels, PreparedLearner, Sample
+
+__all__ = [
+    "EPSILON",
+    "NO_BETTER",
+    "Ensemble",
+    "Round",
+    "Rule",
+    "StopReason",
+    "boost",
+    "half_log_odds",
+    "raised",
+]
+
+#: The one clipping constant: errors and edges are kept this far from 0 and 1.
+EPSILON = 1e-10
+
+#: Beyond this `exp` may overflow, and the largest exponent is subtracted first.
+_SAFE_EXPONENT = 700.0
+
+StopReason: TypeAlias = Literal[
+    "max_rounds",
+    "perfect",
+    "weak_learner_no_better_than_chance",
+    "edge_not_positive",
+    "no_information",
+    "no_improving_column",
+    "converged",
+    "infeasible",
+    "early_stopping",
+    "cancelled",
+]
+NO_BETTER: StopReason = "weak_learner_no_better_than_chance"
+
+Callback: TypeAlias = Callable[[int, int], object]
+
+
+@dataclass(frozen=True)
+class Round:
+    """What a hypothesis earned.
+
+    Parameters
+    ----------
+    alpha : float
+        Its vote.
+    error : float
+        Its weighted error, as `estimator_errors_` reports it.
+    exponent : ndarray of shape (n,)
+        The next weights are proportional to ``weights · exp(exponent)``.
+    weights : ndarray of shape (n,), optional
+        What the exponential multiplies; the weights that entered the round if left out.
+    stop : str, optional
+        Why this hypothesis, which is kept, is the last.
+    values : dict
+        What `history_` records of the round.
+    """
+
+    alpha: float
+    error: float
+    exponent: Floats
+    weights: Floats | None = None
+    stop: StopReason | None = None
+    values: dict[str, Any] = field(default_factory=dict)
+
+
+class Rule(ABC):
+    """The formula of a booster on one training set; holds what that formula carries from round to round."""
+
+    @abstractmethod
+    def start(self) -> Floats:
+        """Weights before the first round, proportional."""
+
+    @abstractmethod
+    def judge(self, weights: Floats, response: NDArray[Any]) -> Round | StopReason:
+        """Give a hypothesis its vote and the rows their next weights, or discard it and stop."""
+
+    def before_round(self, weights: Floats) -> Floats:
+        """Touch the weights before a weak learner is fitted (proportional)."""
+        return weights
+
+    def sample(self, weights: Floats, rng: np.random.Generator) -> Sample:  # noqa: ARG002
+        """Choose what the weak learner is shown."""
+        return Sample(weights)
+
+    def restart(self) -> Floats | None:
+        """Other weights to start from, should the first hypothesis be discarded."""
+        return None
+
+
+@dataclass
+class Ensemble:
+    """The hypotheses that were kept."""
+
+    hypotheses: list[Hypothesis] = field(default_factory=list)
+    alphas: list[float] = field(default_factory=list)
+    errors: list[float] = field(default_factory=list)
+    history: list[dict[str, Any]] = field(default_factory=list)
+    stop_reason: StopReason = "max_rounds"
+
+    def keep(self, hypothesis: Hypothesis, verdict: Round) -> None:
+        """Add a hypothesis, without its answers on the training rows."""
+        self.hypotheses.append(Hypothesis(hypothesis.estimator, np.empty(0), hypothesis.scale))
+        self.alphas.append(verdict.alpha)
+        self.errors.append(verdict.error)
+
+
+def boost(
+    rule: Rule,
+    learner: PreparedLearner,
+    labels: Labels,
+    *,
+    rounds: int,
+    rng: np.random.Generator,
+    callback: Callback | None = None,
+    record: bool = False,
+) -> Ensemble:
+    """Fit, judge and reweigh until the rounds are over or the rule says stop.
+
+    Parameters
+    ----------
+    rule : Rule
+    learner : PreparedLearner
+    labels : Labels
+    rounds : int
+        Planned number of rounds.
+    rng : numpy Generator
+    callback : callable, optional
+        ``callback(round, rounds)`` after each round; a true answer stops ("cancelled").
+    record : bool
+        Whether to keep the arrays of each round.
+    """
+    ensemble = Ensemble()
+    weights = _normalized(rule.start())
+    for number in range(1, rounds + 1):
+        touched = rule.before_round(weights)
+        weights = weights if touched is weights else _normalized(touched)
+        hypothesis, verdict = _play(rule, learner, labels, weights, rng)
+        if number == 1 and not isinstance(verdict, Round) and (other := rule.restart()) is not None:
+            weights = _normalized(other)
+            hypothesis, verdict = _play(rule, learner, labels, weights, rng)
+        if not isinstance(verdict, Round):
+            ensemble.stop_reason = verdict
+            break
+        ensemble.keep(hypothesis, verdict)
+        entering, (weights, normalizer) = weights, _next_weights(weights, verdict)
+        if record:
+            round_values = {
+                "D": entering,
+                "h": hypothesis.response,
+                "alpha": verdict.alpha,
+                "eps": verdict.error,
+            }
+            ensemble.history.append(round_values | {"Z": normalizer, "D_next": weights} | verdict.values)
+        if verdict.stop is not None:
+            ensemble.stop_reason = verdict.stop
+            break
+        if callback is not None and callback(number, rounds):
+            ensemble.stop_reason = "cancelled"
+            break
+    return ensemble
+
+
+def _play(
+    rule: Rule, learner: PreparedLearner, labels: Labels, weights: Floats, rng: np.random.Generator
+) -> tuple[Hypothesis, Round | StopReason]:
+    hypothesis = learner.fit(rule.sample(weights, rng), labels, rng)
+    return hypothesis, rule.judge(weights, hypothesis.response)
+
+
+def half_log_odds(error: float) -> float:
+    """Vote of a hypothesis, ``½ ln((1 - error)/error)``, with the error clipped to [EPSILON, 1 - EPSILON]."""
+    clipped = min(max(error, EPSILON), 1.0 - EPSILON)
+    return 0.5 * math.log((1.0 - clipped) / clipped)
+
+
+def raised(weights: Floats, exponent: Floats) -> tuple[Floats, float]:
+    """``weights · exp(exponent - shift)`` and the shift: 0 unless something might over- or underflow."""
+    heavy = exponent[weights > 0]
+    largest = float(heavy.max()) if heavy.size else 0.0
+    if abs(largest) <= _SAFE_EXPONENT:
+        largest = 0.0
+    # A row without weight stays without, however large its exponent.
+    return weights * exp_array(np.minimum(exponent - largest, _SAFE_EXPONENT)), largest
+
+
+def _next_weights(weights: Floats, verdict: Round) -> tuple[Floats, float]:
+    products, shift = raised(weights if verdict.weights is None else verdict.weights, verdict.exponent)
+    mass = total(products)
+    return products / mass, mass * math.exp(min(shift, _SAFE_EXPONENT))
+
+
+def _normalized(weights: Floats) -> Floats:
+    return weights / total(weights)

@@ -1,0 +1,93 @@
+"""Sums in 64-bit integers, so that neither the order of rows nor a partition of them changes a bit.
+
+A float64 value w is read as the integer rint(w · 2^k). Each k is found from quantities that do not depend on
+the order of rows, and is chosen so that no sum of n of them can leave 64 bits.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costboost.kernels._jit import kernel
+
+#: Beyond this the scale itself would overflow; smaller values then lose digits that no sum could show.
+_LARGEST_EXPONENT = 1000
+
+
+@kernel
+def _largest_magnitude(values: NDArray[np.float64]) -> float:
+    largest = 0.0
+    for value in values:
+        if not abs(value) <= largest:  # also true for NaN, which then stays
+            largest = abs(value)
+    return largest
+
+
+@kernel
+def _sum_rounded(values: NDArray[np.float64], scale: float) -> int:
+    total = np.int64(0)
+    for value in values:
+        total += np.int64(np.rint(value * scale))
+    return total  # type: ignore[return-value]
+
+
+@kernel
+def _round_values(values: NDArray[np.float64], scale: float, out: NDArray[np.int64]) -> None:
+    for i in range(values.size):
+        out[i] = np.int64(np.rint(values[i] * scale))
+
+
+def _ceil_log2(value: float) -> int:
+    mantissa, exponent = math.frexp(value)
+    return exponent - 1 if mantissa == 0.5 else exponent
+
+
+def _safe_exponent(size: int, largest: float) -> int:
+    return min(62 - _ceil_log2(size) - _ceil_log2(largest), _LARGEST_EXPONENT)
+
+
+def total(values: NDArray[np.float64]) -> float:
+    """Sum of finite values, the same for every order of them.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,), float64
+
+    Returns
+    -------
+    float
+        Within n · 2^-62 · n · max|values| of the exact sum; 0.0 for no values.
+
+    Raises
+    ------
+    FloatingPointError
+        If a value is infinite or NaN.
+    """
+    largest = _largest_magnitude(values) if values.size else 0.0
+    if largest == 0.0:
+        return 0.0
+    if not math.isfinite(largest):
+        raise FloatingPointError("cannot add values that are not finite")
+    exponent = _safe_exponent(values.size, largest)
+    return math.ldexp(float(_sum_rounded(values, math.ldexp(1.0, exponent))), -exponent)
+
+
+def quantize(weights: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Weights as integers whose sum is at most 2^61 and, for weights of any size, near 2^60.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n,), float64, >= 0, not all 0
+
+    Returns
+    -------
+    ndarray of shape (n,), int64
+        Proportional to the weights, rounded to the nearest.
+    """
+    first = _safe_exponent(weights.size, _largest_magnitude(weights))
+    rounded = int(_sum_rounded(weights, math.ldexp(1.0, first)))
+    exponent = min(60 - _ceil_log2(float(rounded + weights.size)) + first, _LARGEST_EXPONENT)
+    out = np.empty(weights.size, dtype=np.int64)
+    _round_values(weights, math.ldexp(1.0, exponent), out)
+    return out

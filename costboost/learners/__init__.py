@@ -1,0 +1,1 @@
+"""Weak learners: what a boosting round fits under its weights."""

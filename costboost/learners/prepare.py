@@ -1,0 +1,33 @@
+"""From an estimator to a weak learner that has seen the rows."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costboost.learners.columns import BinnedColumns
+from costboost.learners.foreign import ForeignLearner, Response
+from costboost.learners.stump import DecisionStump, PreparedStump
+from costboost.learners.weak import PreparedLearner
+
+__all__ = ["prepare"]
+
+
+def prepare(
+    estimator: Any, X: Any, weights: NDArray[np.float64], response: Response = "sign"
+) -> PreparedLearner:
+    """Show the rows to a weak learner once.
+
+    Parameters
+    ----------
+    estimator : object
+        A `DecisionStump`, whose columns are binned here for all rounds, or any scikit-learn classifier.
+    X : ndarray or sparse matrix of shape (n, d)
+    weights : ndarray of shape (n,), float64
+        The user's weights of the rows.
+    response : {"sign", "proba", "decision"}
+        How answers are read; a stump's is always its sign.
+    """
+    if isinstance(estimator, DecisionStump):
+        return PreparedStump(BinnedColumns.of(X, weights, estimator.max_bins), estimator.max_bins)
+    return ForeignLearner(estimator, X, response)

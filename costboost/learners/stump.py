@@ -1,0 +1,211 @@
+"""The decision stump: one cut on one column."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from costboost.kernels.fixed_point import quantize
+from costboost.kernels.stump import find_class_cut, find_signed_cut, sum_by_class, sum_signed
+from costboost.learners.columns import BinnedColumns
+from costboost.learners.weak import Hypothesis, Labels, Sample
+from costboost.learners.weights import read_weights
+from costboost.parameters import Range, check_parameters
+
+__all__ = ["DecisionStump", "PreparedStump", "Split"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Split:
+    """A fitted cut and the class (by index) that it names for each side and for a missing value."""
+
+    column: int
+    index: int
+    below: int
+    above: int
+    missing: int
+
+
+class DecisionStump(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """One cut on one column, chosen for the least weighted error.
+
+    With two classes ``h(x) = s if x_j > cut else -s`` over all columns j, both signs s, and the cuts -inf and
+    midway between neighbouring distinct values. Missing values (NaN) go to the side that lowers the error;
+    where they cannot, for instance because training rows had none, to the heavier side. Of cuts within
+    rounding of the best, the first column wins, then the lowest cut, then s = +1. With more classes each
+    side names its heaviest class.
+
+    Parameters
+    ----------
+    max_bins : int or None, default 255
+        A column of at most so many distinct values is cut between any two of them, another into so many bins
+        of about equal weight. None cuts between all.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (K,)
+    feature_ : int
+        Column of the cut.
+    cut_ : float
+        A value lies above iff it is greater; -inf: every present value does.
+    below_, above_, missing_ : int
+        Index in `classes_` named for each side and for NaN.
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> stump = DecisionStump().fit([[1.0], [2.0], [8.0]], ["low", "low", "high"])
+    >>> stump.cut_, stump.predict([[4.0], [6.0]]).tolist()
+    (5.0, ['low', 'high'])
+    """
+
+    classes_: NDArray[Any]
+    feature_: int
+    cut_: float
+    below_: int
+    above_: int
+    missing_: int
+    n_features_in_: int
+
+    def __init__(self, *, max_bins: Annotated[int, Range(minimum=2)] | None = 255) -> None:
+        self.max_bins = max_bins
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> "DecisionStump":
+        """Find the best cut.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            NaN is a missing value; infinite values are refused.
+        y : array-like of shape (n,)
+        sample_weight : array-like of shape (n,), >= 0, optional
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If shapes differ, y is not a classification target, or a weight is negative.
+        """
+        check_parameters(self)
+        features, targets = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
+        check_classification_targets(targets)
+        weights = read_weights(sample_weight, len(targets))
+        classes, codes = np.unique(targets, return_inverse=True)
+        labels = Labels(codes, classes)
+        learner = PreparedStump(BinnedColumns.of(features, weights, self.max_bins), self.max_bins)
+        self._adopt(learner.split(weights, labels), learner.columns, classes)
+        return self
+
+    def _adopt(self, split: Split, columns: BinnedColumns, classes: NDArray[Any]) -> "DecisionStump":
+        self.classes_, self.n_features_in_ = classes, len(columns.cuts)
+        self.feature_, self.cut_ = split.column, columns.cut(split.column, split.index)
+        self.below_, self.above_, self.missing_ = split.below, split.above, split.missing
+        return self
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Name a class for each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Labels of `classes_`.
+        """
+        check_is_fitted(self)
+        features = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
+        column = features[:, self.feature_]
+        codes = np.where(column > self.cut_, self.above_, self.below_)
+        named: NDArray[Any] = self.classes_[np.where(np.isnan(column), self.missing_, codes)]
+        return named
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.classifier_tags.poor_score = True  # one cut cannot separate what scikit-learn's checks ask for
+        return tags
+
+
+@dataclass(frozen=True)
+class PreparedStump:
+    """A stump learner over columns that were binned once."""
+
+    columns: BinnedColumns
+    max_bins: int | None
+
+    def fit(self, sample: Sample, labels: Labels, rng: np.random.Generator) -> Hypothesis:  # noqa: ARG002
+        """Fit a stump under these weights and answer for every training row."""
+        weights = sample.weights if sample.rows is None else self._spread(sample.rows, sample.weights)
+        split = self.split(weights, labels)
+        stump = DecisionStump(max_bins=self.max_bins)._adopt(split, self.columns, labels.classes)
+        return Hypothesis(stump, self._respond(split, labels))
+
+    def split(self, weights: Floats, labels: Labels) -> Split:
+        """Choose the cut of least weighted error."""
+        masses = quantize(weights)
+        slack = max(int(1e-12 * int(masses.sum())), masses.size)
+        if len(labels.classes) == 2:
+            return self._split_two(masses, labels, slack)
+        return self._split_many(masses, labels, slack)
+
+    def _spread(self, rows: NDArray[np.intp], weights: Floats) -> Floats:
+        spread = np.zeros(self.columns.codes.shape[1])
+        np.add.at(spread, rows, weights)
+        return spread
+
+    def _split_two(self, masses: NDArray[np.int64], labels: Labels, slack: int) -> Split:
+        codes, starts = self.columns.codes, self.columns.starts
+        sums = np.empty(starts[-1], dtype=np.int64)
+        signed = np.where(labels.codes == labels.positive, masses, -masses)
+        sum_signed(codes, starts, signed, sums)
+        # An edge moves by twice what its error moves.
+        column, index, sign, missing = find_signed_cut(starts, sums, 2 * slack)
+        side = {1: labels.positive, -1: 1 - labels.positive}
+        if abs(missing) > 2 * slack:
+            unknown = side[1 if missing > 0 else -1]
+        else:
+            unknown = side[sign if self._heavier_above(column, index, masses) else -sign]
+        return Split(column, index, side[-sign], side[sign], unknown)
+
+    def _split_many(self, masses: NDArray[np.int64], labels: Labels, slack: int) -> Split:
+        starts = self.columns.starts
+        sums = np.empty((starts[-1], len(labels.classes)), dtype=np.int64)
+        sum_by_class(self.columns.codes, starts, masses, labels.codes, sums)
+        column, index = find_class_cut(starts, sums, slack)
+        bins = sums[starts[column] : starts[column + 1]]
+        below, above = bins[: index + 1].sum(axis=0), bins[index + 1 : -1].sum(axis=0)
+        named = [_heaviest(side, slack) for side in (below, above, bins[-1])]
+        if bins[-1].max() <= slack:
+            named[2] = named[1] if above.sum() > below.sum() else named[0]
+        return Split(column, index, *named)
+
+    def _heavier_above(self, column: int, index: int, masses: NDArray[np.int64]) -> bool:
+        codes, missing = self.columns.codes[column], len(self.columns.cuts[column]) + 1
+        above = int(masses[(codes > index) & (codes < missing)].sum())
+        below = int(masses[codes <= index].sum()) if index >= 0 else 0
+        return above > below
+
+    def _respond(self, split: Split, labels: Labels) -> NDArray[Any]:
+        """Look the answer of each row up by its bin."""
+        answers: NDArray[Any] = np.full(len(self.columns.cuts[split.column]) + 2, split.above, dtype=np.intp)
+        answers[: split.index + 1], answers[-1] = split.below, split.missing
+        if len(labels.classes) == 2:
+            answers = np.where(answers == labels.positive, 1.0, -1.0)
+        response: NDArray[Any] = answers[self.columns.codes[split.column]]
+        return response
+
+
+def _heaviest(masses: NDArray[np.int64], slack: int) -> int:
+    """First class within rounding of the heaviest."""
+    return int(np.argmax(masses >= masses.max() - slack))

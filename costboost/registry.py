@@ -1,0 +1,118 @@
+"""The algorithms by name: one line each, and they appear wherever algorithms are listed or tested."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from costboost.boosting._base import CostSensitiveBooster
+from costboost.boosting.ada_boost import AdaBoostClassifier, AdaMECClassifier, CGAdaClassifier
+from costboost.boosting.ada_cost import AdaCostClassifier
+from costboost.boosting.cs_ada_boost import CSAdaBoostClassifier
+from costboost.costs import CostMatrix
+from costboost.parameters import parameter_schema
+
+__all__ = ["ALGORITHMS", "DEFAULT_ALGORITHM", "Algorithm", "find", "make"]
+
+Task: TypeAlias = Literal["binary", "multiclass"]
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """A booster and how it is presented.
+
+    Parameters
+    ----------
+    name : str
+        Lower case, without separators.
+    cls : type
+    title : str
+    reference : str
+        The paper; for formulas written without it at hand the class says so.
+    tasks : tuple of {"binary", "multiclass"}
+    """
+
+    name: str
+    cls: type[CostSensitiveBooster]
+    title: str
+    reference: str
+    tasks: tuple[Task, ...] = ("binary", "multiclass")
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """JSON Schema of the parameters a training job may set."""
+        return parameter_schema(self.cls)
+
+
+_BOTH_ENDS = "Nikolaou, Edakunni, Kull, Flach, Brown (2016), Machine Learning 104:359-384"
+
+ALGORITHMS: dict[str, Algorithm] = {
+    algorithm.name: algorithm
+    for algorithm in (
+        Algorithm(
+            "adaboost",
+            AdaBoostClassifier,
+            "AdaBoost",
+            "Freund, Schapire (1997), J. Comput. Syst. Sci. 55:119-139",
+        ),
+        Algorithm("adacost", AdaCostClassifier, "AdaCost", "Fan, Stolfo, Zhang, Chan (1999), ICML"),
+        Algorithm("adamec", AdaMECClassifier, "AdaMEC", _BOTH_ENDS),
+        Algorithm("cgada", CGAdaClassifier, "CGAda", _BOTH_ENDS),
+        Algorithm(
+            "csadaboost",
+            CSAdaBoostClassifier,
+            "CS-AdaBoost",
+            "Cost-sensitive AdaBoost with class-averaged error",
+        ),
+    )
+}
+
+#: What "auto" stands for.
+DEFAULT_ALGORITHM = "cgada"
+
+
+def find(name: str) -> Algorithm:
+    """Find an algorithm, whatever the case and however "-", "_" and blanks are used; "auto" is the default
+    one.
+
+    Raises
+    ------
+    ValueError
+        If there is none of that name.
+
+    Examples
+    --------
+    >>> find("CS-AdaBoost").name, find("auto").name
+    ('csadaboost', 'cgada')
+    """
+    plain = name.lower().translate({ord(mark): None for mark in "-_ "})
+    algorithm = ALGORITHMS.get(DEFAULT_ALGORITHM if plain == "auto" else plain)
+    if algorithm is None:
+        raise ValueError(f"there is no such algorithm; known are {', '.join(ALGORITHMS)}")
+    return algorithm
+
+
+def make(
+    name: str,
+    params: Mapping[str, Any] | None = None,
+    costs: CostMatrix | None = None,
+    random_state: int | None = None,
+) -> CostSensitiveBooster:
+    """Make an unfitted booster.
+
+    Parameters
+    ----------
+    name : str
+    params : mapping, optional
+        Parameters of its constructor.
+    costs : CostMatrix, optional
+        Two classes: the positive one last.
+    random_state : int, optional
+
+    Raises
+    ------
+    ValueError
+        If there is no such algorithm or parameter.
+    """
+    estimator = find(name).cls(cost_matrix=costs, random_state=random_state)
+    estimator.set_params(**dict(params or {}))
+    return estimator
