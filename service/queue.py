@@ -1,15 +1,18 @@
 """The only door to the job engine (DBOS Transact): it brings a job to a worker, and nothing more.
 
 The engine claims, orders and limits; the rows of `training_jobs` are the truth. What travels through it is
-the id of a job, so its tables can be thrown away and filled again from ours.
+the id of a job, so its tables can be thrown away and filled again from ours. It runs inside our processes
+and on our database; nothing of it needs a network or a server.
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
-from dbos import DBOS, DBOSClient, DBOSPortableJSONSerializer, EnqueueOptions
+from dbos import DBOS, DBOSClient, DBOSConfig, DBOSPortableJSONSerializer, EnqueueOptions
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session
+
+from service.domain.ids import new_id
 
 #: Number of the agreement between those who enqueue and those who run; raised only when they no longer fit.
 JOB_PROTOCOL = "1"
@@ -38,7 +41,7 @@ Handler = Callable[[str], None]
 
 
 class JobQueue:
-    """The side of those who hand jobs in: enqueue, cancel.
+    """The queue as everybody sees it who does not run jobs.
 
     Parameters
     ----------
@@ -53,19 +56,79 @@ class JobQueue:
             serializer=DBOSPortableJSONSerializer(),
             application_name=APPLICATION,
             lazy=True,
+            # An outage is answered with 503 here, not waited for.
             retry_connection_errors=False,
         )
 
     def enqueue(self, session: Session, job_id: str) -> None:
         """Put a job in the queue, in the caller's transaction."""
+        # An entry that ended cannot be used again, so each has a name of its own.
+        entry = f"{job_id}~{new_id('entry')}"
         options = EnqueueOptions(
-            workflow_name=WORKFLOW, queue_name=QUEUE, workflow_id=job_id, app_version=JOB_PROTOCOL
+            workflow_name=WORKFLOW, queue_name=QUEUE, workflow_id=entry, app_version=JOB_PROTOCOL
         )
         self._client.enqueue_in_transaction(session, options, job_id)
 
     def cancel(self, job_id: str) -> None:
         """Take a waiting job out of the queue; call it after the transaction that ended the job."""
-        self._client.cancel_workflow(job_id)
+        waiting = self._client.list_workflows(
+            workflow_id_prefix=f"{job_id}~", status="ENQUEUED", load_input=False, load_output=False
+        )
+        for entry in waiting:
+            self._client.cancel_workflow(entry.workflow_id)
+
+    def requeue_dead(self, executor_ids: Collection[str]) -> int:
+        """Let others take what dead workers had begun; one caller at a time, outside of any transaction."""
+        if not executor_ids:
+            return 0
+        begun = self._client.list_workflows(
+            status="PENDING",
+            executor_id=list(executor_ids),
+            queue_name=QUEUE,
+            load_input=False,
+            load_output=False,
+        )
+        for entry in begun:
+            self._client.resume_workflow(entry.workflow_id, queue_name=QUEUE)
+        return len(begun)
+
+    def waiting_or_begun(self) -> set[str]:
+        """Ids of all jobs that have a live entry."""
+        live = self._client.list_workflows(
+            status=["ENQUEUED", "PENDING", "DELAYED"], name=WORKFLOW, load_input=False, load_output=False
+        )
+        return {entry.workflow_id.partition("~")[0] for entry in live}
+
+
+def run_worker(url: str, executor_id: str, *, slots: int, poll_seconds: float, handler: Handler) -> None:
+    """Start to take jobs: `handler(job_id)` is called in a thread, for at most `slots` jobs at a time.
+
+    It returns at once; jobs are taken until the process ends. The handler must not raise: what becomes of a
+    job is written in our rows.
+    """
+    config = DBOSConfig(
+        name=APPLICATION,
+        system_database_url=url,
+        application_version=JOB_PROTOCOL,
+        executor_id=executor_id,
+        serializer=DBOSPortableJSONSerializer(),
+        run_migrations=False,
+        enable_otlp=False,
+        log_level="WARNING",
+    )
+    DBOS(config=config)
+    _quiet()
+
+    # The engine's own count of attempts is switched off: ours is in the row of the job.
+    @DBOS.workflow(name=WORKFLOW, max_recovery_attempts=None)
+    def run(job_id: str) -> None:
+        handler(job_id)
+
+    DBOS.listen_queues([QUEUE])
+    DBOS.launch()
+    DBOS.register_queue(
+        QUEUE, worker_concurrency=slots, polling_interval_sec=poll_seconds, on_conflict="always_update"
+    )
 
 
 def migrate_engine(url: str) -> None:

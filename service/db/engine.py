@@ -1,10 +1,24 @@
 """Opening the database: the same promises from SQLite and from PostgreSQL."""
 
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Connection, CursorResult, Engine, Result, create_engine, event, make_url, select
+from sqlalchemy import (
+    URL,
+    Connection,
+    CursorResult,
+    Engine,
+    Result,
+    create_engine,
+    event,
+    make_url,
+    select,
+    text,
+)
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.orm import Session, sessionmaker
 from sqlalchemy.sql.compiler import SQLCompiler
@@ -15,6 +29,8 @@ from service.db.tables import UtcDateTime
 #: Execution option of connections that only read: SQLite then takes no write lock.
 READ_ONLY = "costboost_read_only"
 BUSY_MILLISECONDS = 30_000
+#: Any number of ours, different from that of the migrations.
+WARDEN_LOCK = 7_206_112_935
 STATEMENT_MILLISECONDS = 30_000
 IDLE_IN_TRANSACTION_MILLISECONDS = 60_000
 
@@ -48,7 +64,7 @@ def rows_of(result: Result[Any]) -> int:
     return result.rowcount
 
 
-def database_url(text: str) -> URL:
+def database_url(address: str) -> URL:
     """Parse a database address and name its driver.
 
     Raises
@@ -56,7 +72,7 @@ def database_url(text: str) -> URL:
     ValueError
         Neither SQLite nor PostgreSQL.
     """
-    url = make_url(text)
+    url = make_url(address)
     if url.get_backend_name() == "postgresql":
         return url.set(drivername="postgresql+psycopg")
     if url.get_backend_name() == "sqlite" and url.database not in (None, "", ":memory:"):
@@ -64,19 +80,19 @@ def database_url(text: str) -> URL:
     raise ValueError("the database address begins with sqlite:///file or postgresql://")
 
 
-def open_database(text: str, *, pool: int = 50, wait_seconds: float = 5.0) -> Engine:
+def open_database(address: str, *, pool: int = 50, wait_seconds: float = 5.0) -> Engine:
     """Make the engine; nothing is connected yet.
 
     Parameters
     ----------
-    text : str
-        Address of the database.
+    address : str
+        Of SQLite (`sqlite:///file`) or PostgreSQL.
     pool : int
         Connections to PostgreSQL held at most.
     wait_seconds : float
         Wait for a free one before SQLAlchemy's TimeoutError.
     """
-    url = database_url(text)
+    url = database_url(address)
     return (
         _open_sqlite(url) if url.get_backend_name() == "sqlite" else _open_postgresql(url, pool, wait_seconds)
     )
@@ -139,3 +155,23 @@ def _open_postgresql(url: URL, pool: int, wait_seconds: float) -> Engine:
             **keepalive,
         },
     )
+
+
+@contextmanager
+def exclusively(database: Engine) -> Iterator[bool]:
+    """Hold the lock of those who look after others; yields False at once when another process has it.
+
+    It blocks no transaction: an advisory lock of PostgreSQL, a lock on a file beside SQLite's.
+    """
+    if database.dialect.name == "sqlite":
+        with Path(f"{database.url.database}.lock").open("w") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                yield False
+            else:
+                yield True
+    else:
+        with database.begin() as connection:
+            lock = text("SELECT pg_try_advisory_xact_lock(:key)")
+            yield bool(connection.scalar(lock, {"key": WARDEN_LOCK}))

@@ -140,14 +140,12 @@ class TrainingJob:
     executor_id: str | None = None
 
     def started(self, at: datetime, executor_id: str) -> "TrainingJob":
-        """Begin the next attempt; a job found running lost its worker, and that is counted."""
-        self._require(JobStatus.QUEUED, JobStatus.RUNNING)
-        deaths = self.worker_deaths + (self.status is JobStatus.RUNNING)
+        """Begin the next attempt."""
+        self._require(JobStatus.QUEUED)
         return replace(
             self,
             status=JobStatus.RUNNING,
             attempt=self.attempt + 1,
-            worker_deaths=deaths,
             started_at=self.started_at or at,
             heartbeat_at=at,
             executor_id=executor_id,
@@ -159,8 +157,19 @@ class TrainingJob:
         self._require(JobStatus.RUNNING)
         return replace(self, progress=progress, heartbeat_at=at)
 
+    def lost_worker(self, at: datetime, max_deaths: int) -> "TrainingJob":
+        """Count a death under it: the job waits for its next attempt, or this was one death too many."""
+        self._require(JobStatus.RUNNING, JobStatus.CANCELLING)
+        if self.status is JobStatus.CANCELLING:
+            return self.cancelled(at)
+        counted = replace(self, worker_deaths=self.worker_deaths + 1)
+        if counted.worker_deaths < max_deaths:
+            return counted.handed_back()
+        detail = f"{counted.worker_deaths} processes died while they worked on it"
+        return counted.failed(at, JobError(code="worker_died", detail=detail))
+
     def handed_back(self) -> "TrainingJob":
-        """Give the job back to the queue, because its worker is asked to stop; no death is counted."""
+        """Give the job back to the queue, because its worker is asked to stop."""
         self._require(JobStatus.RUNNING)
         return replace(self, status=JobStatus.QUEUED, executor_id=None, progress=None)
 

@@ -1,0 +1,113 @@
+"""What a worker does with a training job: begin an attempt, tell how far it is, end it.
+
+Each function is one transaction, and each write is fenced by the number of the attempt: what comes too late,
+from a worker that was taken for dead, changes nothing.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy.orm import Session, sessionmaker
+
+from service.db import executors, training_jobs
+from service.db.models import add_version
+from service.domain.training import JobError, JobStatus, Progress, TrainingJob
+
+Sessions = sessionmaker[Session]
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What a successful attempt leaves: the name of its artifact, and what is known about it."""
+
+    dataset_sha256: str
+    artifact_sha256: str
+    artifact_bytes: int
+    metrics: dict[str, Any]
+    schema: dict[str, Any]
+    library_versions: dict[str, Any]
+    training_seconds: float
+
+
+def begin(sessions: Sessions, job_id: str, executor_id: str, max_deaths: int) -> TrainingJob | None:
+    """Begin the next attempt of a job that the queue brought.
+
+    Returns
+    -------
+    TrainingJob or None
+        None when there is nothing to do: the job is over, or another living worker has it. A job that was
+        running lost its worker, which is counted; at the limit it fails here.
+    """
+    while True:
+        with sessions() as session:
+            job = training_jobs.fetch(session, job_id)
+            if job is None or job.status.done or _is_held(session, job, executor_id):
+                return None
+            after = _begun(job, executor_id, max_deaths)
+            if training_jobs.advance(session, job, after):
+                session.commit()
+                return after if after.status is JobStatus.RUNNING else None
+        # Somebody changed it between our reading and our writing (a cancel, say): look again.
+
+
+def _is_held(session: Session, job: TrainingJob, executor_id: str) -> bool:
+    holder = job.executor_id
+    return holder not in (None, executor_id) and executors.is_alive(session, str(holder))
+
+
+def _begun(job: TrainingJob, executor_id: str, max_deaths: int) -> TrainingJob:
+    now = datetime.now(UTC)
+    waiting = job if job.status is JobStatus.QUEUED else job.lost_worker(now, max_deaths)
+    return waiting if waiting.status.done else waiting.started(now, executor_id)
+
+
+def note(sessions: Sessions, job: TrainingJob, progress: Progress) -> bool:
+    """Write how far an attempt is; False when it may no longer write."""
+    with sessions.begin() as session:
+        return training_jobs.advance(session, job, job.progressed(datetime.now(UTC), progress))
+
+
+def stands(readers: Sessions, job_ids: Collection[str]) -> dict[str, tuple[int, JobStatus]]:
+    """Attempt and status of each of these jobs."""
+    with readers() as session:
+        return training_jobs.stands(session, job_ids)
+
+
+def succeed(sessions: Sessions, job: TrainingJob, trained: Trained) -> bool:
+    """End an attempt with a version; False when it may no longer write, and then there is none.
+
+    The bytes are stored already: a row never points at nothing.
+    """
+    now = datetime.now(UTC)
+    with sessions() as session:
+        # Fence first: it also holds the row, so that no newer attempt can begin meanwhile.
+        held = replace(job, heartbeat_at=now)
+        if not training_jobs.advance(session, job, held):
+            return False
+        number = add_version(session, job, now, **vars(trained))
+        result = {"model": job.model, "version": number, "metrics": trained.metrics}
+        if not training_jobs.advance(session, held, held.succeeded(now, result)):
+            return False
+        session.commit()
+        return True
+
+
+def fail(sessions: Sessions, job: TrainingJob, error: JobError) -> bool:
+    """End an attempt with an error; False when it may no longer write."""
+    with sessions.begin() as session:
+        return training_jobs.advance(session, job, job.failed(datetime.now(UTC), error))
+
+
+def hand_back(sessions: Sessions, job: TrainingJob) -> bool:
+    """Let a job wait again, because its worker stops; False when the attempt may no longer write."""
+    with sessions.begin() as session:
+        return training_jobs.advance(session, job, job.handed_back())
+
+
+def settle(sessions: Sessions, job: TrainingJob) -> None:
+    """End a job whose cancel was asked for; one that has a newer attempt is left alone."""
+    cancelling = replace(job, status=JobStatus.CANCELLING)
+    with sessions.begin() as session:
+        training_jobs.advance(session, cancelling, cancelling.cancelled(datetime.now(UTC)))

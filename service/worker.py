@@ -1,0 +1,146 @@
+"""The worker process: takes training jobs from the queue and has them trained in guarded children."""
+
+import argparse
+import os
+import signal
+import threading
+import time
+from types import FrameType
+from typing import NoReturn
+
+import structlog
+from sqlalchemy.exc import SQLAlchemyError
+
+from service import logs
+from service.db.executors import Group
+from service.domain.ids import new_id
+from service.processes.nursery import born
+from service.processes.server import kill_group
+from service.queue import run_worker
+from service.settings import Settings, load_settings
+from service.usecases import workers
+from service.wiring import Wiring, is_migrated, wire
+from service.workers.clerk import Clerk, Warden
+from service.workers.supervisor import Handling, Supervisor
+
+#: What a child calls to train, and what it finds loaded.
+TARGET = "service.workers.child:train"
+PRELOAD = ("service.workers.child",)
+
+log = structlog.get_logger("service.worker")
+
+
+def run(
+    settings: Settings,
+    *,
+    executor_id: str | None = None,
+    replaces: str | None = None,
+    stop_seconds: float | None = None,
+    target: str = TARGET,
+) -> NoReturn:
+    """Take jobs until SIGTERM or SIGINT; then finish or hand back what is under way, and exit.
+
+    Parameters
+    ----------
+    settings : Settings
+    executor_id : str, optional
+        A name that no other process ever had; made up by default.
+    replaces : str, optional
+        The executor id of a worker known to be dead.
+    stop_seconds : float, optional
+        How long a stopping worker waits for what is under way; the setting by default.
+    target : str
+        What children call.
+    """
+    logs.configure(settings.log_level)
+    executor = executor_id or new_id("exec")
+    wiring = wire(settings, (*PRELOAD, target.partition(":")[0]), threads_for(settings.workers))
+    wiring.nursery.warm()
+    _wait_for_schema(wiring)
+    _sweep(workers.enter(wiring.sessions, executor, replaces))
+    handling = Handling(target, settings.job_seconds, settings.job_memory_mb, settings.max_worker_deaths)
+    supervisor = Supervisor(wiring, executor, handling)
+    stop = _catch_signals(supervisor)
+    Clerk(wiring, executor, supervisor, settings.beat_seconds).start()
+    run_worker(
+        settings.database_url.get_secret_value(),
+        executor,
+        slots=settings.workers,
+        poll_seconds=settings.poll_seconds,
+        handler=supervisor.handle,
+    )
+    Warden(wiring, settings.lease_seconds).start()
+    log.info("worker ready", executor_id=executor, slots=settings.workers)
+    stop.wait()
+    supervisor.stop(settings.stop_seconds if stop_seconds is None else stop_seconds)
+    workers.leave(wiring.sessions, wiring.queue, wiring.database, executor)
+    wiring.close()
+    log.info("worker stopped", executor_id=executor)
+    # Threads of the queue may still hold jobs that were handed back; they must not tell it a result.
+    os._exit(0)
+
+
+def threads_for(slots: int) -> dict[str, str]:
+    """Environment of children: all slots together use every core once.
+
+    OpenBLAS gets one thread, because it starts its threads when it is loaded: children are forked from a
+    process that has it loaded and must have no threads.
+    """
+    threads = str(max(1, (os.cpu_count() or 1) // slots))
+    return {
+        "OMP_NUM_THREADS": threads,
+        "NUMBA_NUM_THREADS": threads,
+        "OPENBLAS_NUM_THREADS": "1",
+        "MKL_NUM_THREADS": "1",
+    }
+
+
+def _wait_for_schema(wiring: Wiring) -> None:
+    """Another process migrates; a worker only ever waits for it."""
+    while True:
+        try:
+            if is_migrated(wiring):
+                return
+            log.warning("the database has not the schema of this release yet; waiting")
+        except SQLAlchemyError as error:
+            log.warning("the database cannot be reached yet; waiting", error=type(error).__name__)
+        time.sleep(1.0)
+
+
+def _sweep(groups: list[Group]) -> None:
+    """Kill what dead workers of this host left running; a pid that somebody else has now is left alone."""
+    for pid, made in groups:
+        if born(pid) == made:
+            kill_group(pid)
+
+
+def _catch_signals(supervisor: Supervisor) -> threading.Event:
+    stop = threading.Event()
+
+    def on_signal(_number: int, _frame: FrameType | None) -> None:
+        if stop.is_set():
+            supervisor.hurry()
+        stop.set()
+
+    signal.signal(signal.SIGTERM, on_signal)
+    signal.signal(signal.SIGINT, on_signal)
+    return stop
+
+
+def main() -> None:
+    """Read the command line and run."""
+    parser = argparse.ArgumentParser(prog="python -m service.worker", description=__doc__)
+    parser.add_argument("--executor", help="a name no other worker ever had")
+    parser.add_argument("--replaces", help="name of a worker known to be dead")
+    parser.add_argument("--stop-seconds", type=float, help="how long to wait for what is under way")
+    given = parser.parse_args()
+    run(
+        load_settings(),
+        executor_id=given.executor,
+        replaces=given.replaces,
+        stop_seconds=given.stop_seconds,
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,53 @@
+"""An attempt while it runs: what its child says, and whether it must end."""
+
+import threading
+import time
+
+from pydantic import ValidationError
+
+from service.domain.training import JobStatus, Progress, TrainingJob
+from service.processes.nursery import Message
+
+#: At most one UPDATE per attempt in this time, in seconds.
+PROGRESS_SECONDS = 1.0
+
+
+class Attempt:
+    """Shared by the thread that watches the child and the thread that talks to the database.
+
+    Parameters
+    ----------
+    job : TrainingJob
+        As it stood when the attempt began.
+    """
+
+    def __init__(self, job: TrainingJob) -> None:
+        self.job = job
+        self._lost = threading.Event()
+        self._progress: Progress | None = None
+        self._written_at = 0.0
+
+    def receive(self, message: Message) -> None:
+        """Keep the newest progress; whatever is not progress is of no use."""
+        try:
+            self._progress = Progress.model_validate(message)
+        except ValidationError:
+            return
+
+    def take_progress(self) -> Progress | None:
+        """Return progress that is to be written now, once."""
+        now = time.monotonic()
+        if self._progress is None or now < self._written_at + PROGRESS_SECONDS:
+            return None
+        taken, self._progress, self._written_at = self._progress, None, now
+        return taken
+
+    def compare(self, stand: tuple[int, JobStatus] | None) -> None:
+        """Notice a cancel, a newer attempt, or that the job is gone."""
+        if stand != (self.job.attempt, JobStatus.RUNNING):
+            self._lost.set()
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether it may no longer write, so that going on is of no use."""
+        return self._lost.is_set()

@@ -1,0 +1,94 @@
+"""The threads of a worker that talk to the database beside its attempts: the clerk and the warden."""
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from datetime import timedelta
+
+import structlog
+from sqlalchemy.exc import SQLAlchemyError
+
+from service.usecases import attempts, workers
+from service.wiring import Wiring
+from service.workers.supervisor import Supervisor
+
+#: How often cancels are looked for; also the longest a cancel waits here, in seconds.
+LOOK_SECONDS = 0.5
+RECONCILE_SECONDS = 30.0
+#: Exit status of a worker that found itself declared dead.
+DECLARED_DEAD = 4
+
+log = structlog.get_logger("service.workers")
+
+
+class Clerk(threading.Thread):
+    """Says that the worker lives, writes progress, and notices cancels."""
+
+    def __init__(self, wiring: Wiring, executor_id: str, supervisor: Supervisor, beat_seconds: float) -> None:
+        super().__init__(name="clerk", daemon=True)
+        self._wiring = wiring
+        self._executor_id = executor_id
+        self._supervisor = supervisor
+        self._beat_seconds = beat_seconds
+        self._next_beat = 0.0
+
+    def run(self) -> None:
+        """Look after everything until the process ends."""
+        while True:
+            _survive(self._look)
+            time.sleep(LOOK_SECONDS)
+
+    def _look(self) -> None:
+        if time.monotonic() >= self._next_beat:
+            self._beat()
+            self._next_beat = time.monotonic() + self._beat_seconds
+        running = self._supervisor.running
+        if not running:
+            return
+        found = attempts.stands(self._wiring.readers, [attempt.job.id for attempt in running])
+        for attempt in running:
+            attempt.compare(found.get(attempt.job.id))
+            progress = attempt.take_progress()
+            if progress is not None and not attempt.is_lost:
+                attempts.note(self._wiring.sessions, attempt.job, progress)
+
+    def _beat(self) -> None:
+        groups = self._wiring.nursery.groups()
+        if not workers.beat(self._wiring.sessions, self._executor_id, groups):
+            log.error("declared dead by others; ending", executor_id=self._executor_id)
+            self._wiring.nursery.close()
+            # Not an orderly exit: nothing of this process may go on.
+            os._exit(DECLARED_DEAD)
+
+
+class Warden(threading.Thread):
+    """Looks after others: re-queues what dead workers had begun, and what the queue has lost."""
+
+    def __init__(self, wiring: Wiring, lease_seconds: float) -> None:
+        super().__init__(name="warden", daemon=True)
+        self._wiring = wiring
+        self._lease = timedelta(seconds=lease_seconds)
+        self._pause = min(lease_seconds / 5, 2.0)
+        self._next_reconcile = time.monotonic() + RECONCILE_SECONDS
+
+    def run(self) -> None:
+        """Look after others until the process ends."""
+        while True:
+            _survive(self._look)
+            time.sleep(self._pause)
+
+    def _look(self) -> None:
+        wiring = self._wiring
+        workers.reap(wiring.sessions, wiring.queue, wiring.database, self._lease)
+        if time.monotonic() >= self._next_reconcile:
+            workers.reconcile(wiring.sessions, wiring.readers, wiring.queue, wiring.database)
+            self._next_reconcile = time.monotonic() + RECONCILE_SECONDS
+
+
+def _survive(look: Callable[[], None]) -> None:
+    """While the database is away there is nothing to do but to look again."""
+    try:
+        look()
+    except SQLAlchemyError as error:
+        log.warning("database unavailable", error=type(error).__name__)

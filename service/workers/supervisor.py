@@ -1,0 +1,176 @@
+"""Keeps the slots of a worker filled: each job that the queue brings runs in a guarded child."""
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+import structlog
+from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+
+from service.domain.errors import InvalidError, UnavailableError
+from service.domain.training import FailureCode, JobError, TrainingJob
+from service.processes.guard import Ending, Guard, Outcome
+from service.usecases import attempts, training
+from service.wiring import Wiring
+from service.workers.attempt import Attempt
+
+Value = TypeVar("Value")
+
+#: Fits are native code that fills every core they get; answering requests comes first.
+NICENESS = 10
+#: Longest pause between two tries to reach the database, in seconds.
+LONGEST_PAUSE = 5.0
+
+log = structlog.get_logger("service.workers")
+
+
+@dataclass(frozen=True)
+class Handling:
+    """How a worker treats its jobs.
+
+    Attributes
+    ----------
+    target : str
+        "module:function" that trains, in a child.
+    seconds, memory_mb : float, int
+        Limits of a job that names none.
+    max_deaths : int
+        Deaths of processes after which a job fails.
+    """
+
+    target: str
+    seconds: float
+    memory_mb: int
+    max_deaths: int
+
+
+class Supervisor:
+    """Runs attempts; many threads are in it at once, one for each job under way."""
+
+    def __init__(self, wiring: Wiring, executor_id: str, handling: Handling) -> None:
+        self._wiring = wiring
+        self._executor_id = executor_id
+        self._handling = handling
+        self._running: dict[str, Attempt] = {}
+        self._stopping = threading.Event()
+        self._hurry = threading.Event()
+
+    @property
+    def running(self) -> list[Attempt]:
+        """The attempts under way."""
+        return list(self._running.values())
+
+    def handle(self, job_id: str) -> None:
+        """Bring a job to its end, or give it back. Never raises."""
+        if job_id in self._running:
+            # A second entry of a job that is in good hands.
+            return
+        while not self._stopping.is_set():
+            job = self._surely(
+                lambda: attempts.begin(
+                    self._wiring.sessions, job_id, self._executor_id, self._handling.max_deaths
+                )
+            )
+            if job is None or self._attempt(job):
+                return
+        # Returning would tell the queue that the job is over. It is not: the process ends first.
+        threading.Event().wait()
+
+    def stop(self, seconds: float) -> None:
+        """Begin nothing new, wait so long for what is under way, then kill it and hand it back."""
+        self._stopping.set()
+        end = time.monotonic() + seconds
+        while self._running and time.monotonic() < end and not self._hurry.is_set():
+            time.sleep(0.05)
+        self._hurry.set()
+        while self._running:
+            time.sleep(0.05)
+
+    def hurry(self) -> None:
+        """Do not wait any longer for what is under way."""
+        self._hurry.set()
+
+    def _attempt(self, job: TrainingJob) -> bool:
+        """Run one attempt; False when the job needs another."""
+        attempt = self._running[job.id] = Attempt(job)
+        bound = log.bind(job_id=job.id, attempt=job.attempt)
+        bound.info("attempt begins")
+        try:
+            outcome = self._outcome(attempt)
+            bound.info("child ended", ending=outcome.ending.value, kind=outcome.detail)
+            return self._surely(lambda: self._conclude(attempt, outcome))
+        except Exception as error:
+            bound.error("attempt failed unexpectedly", error=type(error).__name__, exc_info=True)
+            self._surely(lambda: self._fail(job, "internal", "the attempt failed unexpectedly"))
+            return True
+        finally:
+            del self._running[job.id]
+
+    def _outcome(self, attempt: Attempt) -> Outcome:
+        job = attempt.job
+        try:
+            order = self._surely(lambda: training.order(self._wiring.readers, job))
+        except InvalidError as error:
+            return Outcome(Ending.RAISED, error=error)
+        limits = job.spec.limits
+        guard = Guard(
+            seconds=limits.seconds or self._handling.seconds,
+            memory_bytes=(limits.memory_mb or self._handling.memory_mb) << 20,
+            nice=NICENESS,
+        )
+        return self._wiring.nursery.run_guarded(
+            self._handling.target,
+            {"store_url": self._wiring.settings.store_url, "order": order},
+            guard,
+            attempt.receive,
+            lambda: attempt.is_lost or self._hurry.is_set(),
+        )
+
+    def _conclude(self, attempt: Attempt, outcome: Outcome) -> bool:
+        job, sessions = attempt.job, self._wiring.sessions
+        if outcome.ending is Ending.DIED:
+            return False
+        if outcome.ending is Ending.CANCELLED:
+            # Lost to a cancel or to a newer attempt; otherwise this worker stops.
+            handed_back = not attempt.is_lost and attempts.hand_back(sessions, job)
+            return not handed_back and self._settle(job)
+        if outcome.ending is Ending.FINISHED:
+            trained = attempts.Trained(**outcome.value)
+            return attempts.succeed(sessions, job, trained) or self._settle(job)
+        code, detail = failure_of(outcome)
+        return self._fail(job, code, detail)
+
+    def _fail(self, job: TrainingJob, code: FailureCode, detail: str) -> bool:
+        error = JobError(code=code, detail=detail)
+        return attempts.fail(self._wiring.sessions, job, error) or self._settle(job)
+
+    def _settle(self, job: TrainingJob) -> bool:
+        attempts.settle(self._wiring.sessions, job)
+        return True
+
+    def _surely(self, step: Callable[[], Value]) -> Value:
+        """Do a step, and again while the database is away; each is one transaction, safe to repeat."""
+        pause = 0.1
+        while True:
+            try:
+                return step()
+            except (OperationalError, InterfaceError, PoolTimeoutError) as error:
+                log.warning("database unavailable; trying again", error=type(error).__name__)
+                time.sleep(pause)
+                pause = min(2 * pause, LONGEST_PAUSE)
+
+
+def failure_of(outcome: Outcome) -> tuple[FailureCode, str]:
+    """Say in the words of the contract why an attempt failed."""
+    if outcome.ending is Ending.TIME_LIMIT:
+        return "time_limit", "the attempt took longer than its time limit"
+    if outcome.ending is Ending.MEMORY_LIMIT:
+        return "memory_limit", "the attempt needed more memory than its limit"
+    if isinstance(outcome.error, UnavailableError) and outcome.error.code == "storage_full":
+        return "storage_full", outcome.error.detail
+    if isinstance(outcome.error, InvalidError):
+        return "invalid_data", outcome.error.detail
+    return "internal", f"the training ended with {outcome.detail}"
