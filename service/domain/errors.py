@@ -192,6 +192,138 @@ PROBLEMS: dict[str, Problem] = {
     "storage_full": Problem(
         "Storage full", "No space is left to store this.", "Free some space, then try again."
     ),
+    "empty_body": Problem(
+        "Empty body", "The table has no bytes, no header or no rows.", "Send a header and at least two rows."
+    ),
+    "encoding": Problem(
+        "Encoding", "The text is not UTF-8.", "Save the file as UTF-8; a byte order mark is fine."
+    ),
+    "nul": Problem("NUL", "Text holds a NUL character.", "Remove it; a file with many of them is no text."),
+    "line_too_long": Problem(
+        "Line too long",
+        "A line is too long to be a row.",
+        "Check the line ends, and for a quote that never closes.",
+    ),
+    "unclosed_quote": Problem(
+        "Unclosed quote", "A quoted cell has no end.", "Close the quote; a quote inside of one is doubled."
+    ),
+    "csv_quote": Problem(
+        "Quote", "Text follows a closing quote.", "Double the quotes inside of a quoted cell."
+    ),
+    "csv_syntax": Problem(
+        "CSV syntax", "The line is no CSV.", "End lines with LF or CRLF, and quote cells that hold line ends."
+    ),
+    "ragged_row": Problem(
+        "Ragged row", "A row has other columns than the header.", "Give each row one cell for each column."
+    ),
+    "empty_header": Problem("Empty header", "A column has no name.", "Name each column."),
+    "duplicate_header": Problem(
+        "Duplicate header", "Two columns have one name.", "Give each column a name of its own."
+    ),
+    "column_name": Problem(
+        "Column name", "The name of a column is too long or not printable.", "Choose another name."
+    ),
+    "wrong_type": Problem(
+        "Wrong type",
+        "A value is not of the type of its column.",
+        "See `errors`; declare another type where it is meant.",
+    ),
+    "mixed_types": Problem(
+        "Mixed types",
+        "A few cells of a column are of another kind.",
+        "Correct them, or declare the type of the column.",
+    ),
+    "not_finite": Problem(
+        "Not finite",
+        "A number is infinite, or NaN where JSON has none.",
+        "Send a finite number; a missing one is null.",
+    ),
+    "cell_too_long": Problem("Cell too long", "A text is too long for a cell.", "Shorten it."),
+    "missing_label": Problem("Missing label", "A row has no label.", "Label it, or leave the row out."),
+    "missing_value": Problem(
+        "Missing value", "A value is missing where one is needed.", "Fill it in, or leave the row out."
+    ),
+    "negative_weight": Problem("Negative weight", "A weight is below zero.", "Weights are zero or more."),
+    "too_few_classes": Problem(
+        "Too few classes", "All rows have the same label.", "Send rows of at least two classes."
+    ),
+    "too_many_classes": Problem(
+        "Too many classes",
+        "The label has more classes than decisions are made between.",
+        "Check which column is the label.",
+    ),
+    "unknown_class": Problem(
+        "Unknown class",
+        "A class is named that the label does not have.",
+        "Name a class as the label spells it.",
+    ),
+    "missing_class": Problem(
+        "Missing class", "The label has a class that is not listed.", "List all classes, or none."
+    ),
+    "not_binary": Problem(
+        "Not binary", "This is for two classes.", "See the documentation for the form with more."
+    ),
+    "label_absent": Problem(
+        "Label absent", "The table has no column of the name of the label.", "Name the column with `label`."
+    ),
+    "no_feature": Problem(
+        "No feature", "No column is left to learn from.", "Give at least one column the role feature."
+    ),
+    "unknown_column": Problem(
+        "Unknown column",
+        "The table has no column of this name.",
+        "Check the spelling, upper and lower case too.",
+    ),
+    "duplicate_role": Problem(
+        "Duplicate role", "Two columns have a role that only one can have.", "Keep it for one of them."
+    ),
+    "duplicate": Problem("Duplicate", "Something is named twice.", "Name it once."),
+    "invalid_table": Problem(
+        "Invalid table",
+        "The table has faults of several kinds.",
+        "See `errors` for the line and column of each.",
+    ),
+    "dataset_too_large": Problem(
+        "Dataset too large",
+        "The table has more rows, columns or bytes than the limits.",
+        "Send less, or raise the limit.",
+    ),
+    "dataset_in_use": Problem(
+        "Dataset in use", "A training job or version refers to the dataset.", "Delete the versions first."
+    ),
+    "invalid_rows": Problem(
+        "Invalid rows", "Some rows cannot be scored.", "See `errors`; `on_row_error` can leave such rows out."
+    ),
+    "unreasonable_costs": Problem(
+        "Unreasonable costs",
+        "A wrong decision costs no more than the right one.",
+        "Check the cells that are named.",
+    ),
+    "zero_costs": Problem(
+        "Zero costs", "All costs are zero, so no decision is better.", "Give at least fn and fp."
+    ),
+    "unserved_class": Problem(
+        "Unserved class", "It is not clear which class an action is for.", "Say it with `for`."
+    ),
+    "classes_mismatch": Problem(
+        "Classes mismatch", "The costs have other classes than the data.", "Name the classes of the data."
+    ),
+    "cost_not_finite": Problem(
+        "Cost not finite",
+        "The cost of a row is not a finite number.",
+        "Check the columns that costs are computed from.",
+    ),
+    "invalid_priors": Problem(
+        "Invalid priors",
+        "The priors are no shares of the classes.",
+        "Give shares between 0 and 1 with sum 1.",
+    ),
+    "invalid_data": Problem("Invalid data", "The data cannot be split or priced as asked.", "See `errors`."),
+    "time_limit": Problem(
+        "Time limit",
+        "Reading the table took longer than the limit.",
+        "Send less, or raise COSTBOOST_INTAKE_SECONDS.",
+    ),
     "internal": Problem(
         "Internal error", "Something unexpected; this is a fault of the service.", "Report the request id."
     ),

@@ -1,0 +1,28 @@
+"""The door to the library: the only room of the service, beside the command line, that imports `costboost`.
+
+What needs scikit-learn and numba (algorithms, fitting) is imported when it is first asked for, so that a
+process that only scores stays light.
+"""
+
+from service.learning.algorithms import AlgorithmInfo, algorithm, algorithms
+from service.learning.checking import check
+from service.learning.fitting import Trained, fit
+from service.learning.pricing import PricedCosts, checks, consequences, cost_spec, describe
+from service.learning.scoring import Answers, Predictor, load
+
+__all__ = [
+    "AlgorithmInfo",
+    "Answers",
+    "Predictor",
+    "PricedCosts",
+    "Trained",
+    "algorithm",
+    "algorithms",
+    "check",
+    "checks",
+    "consequences",
+    "cost_spec",
+    "describe",
+    "fit",
+    "load",
+]

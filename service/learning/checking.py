@@ -1,0 +1,111 @@
+"""Whether a training job can succeed, asked before it is queued: every fault with its pointer."""
+
+from collections.abc import Iterator
+
+from service.domain.datasets import Column, Dataset
+from service.domain.errors import FieldError, InvalidError, pointer
+from service.domain.training import TrainingSpec
+from service.learning.algorithms import check_params, find
+from service.learning.pricing import AnyCosts, cost_spec
+
+#: One row to test on and one for each of two folds.
+_MIN_ROWS_OF_A_CLASS = 3
+
+
+def check(spec: TrainingSpec, dataset: Dataset, costs: AnyCosts) -> list[FieldError]:
+    """List what would make the job fail.
+
+    Parameters
+    ----------
+    spec : TrainingSpec
+    dataset : Dataset
+    costs : BinaryCosts, MatrixCosts or ActionCosts
+        Those of the spec, or of the cost spec that it names.
+
+    Returns
+    -------
+    list of FieldError
+        Empty when the job can be queued.
+    """
+    return [
+        *_check_algorithm(spec, dataset),
+        *_check_costs(spec, dataset, costs),
+        *_check_split(spec, dataset),
+        *_check_classes(spec, dataset),
+    ]
+
+
+def _check_algorithm(spec: TrainingSpec, dataset: Dataset) -> Iterator[FieldError]:
+    found = find(spec.algorithm)
+    if found is None:
+        yield FieldError("/algorithm", "unknown_algorithm", "is none of those that /v1/algorithms lists")
+        return
+    yield from check_params(spec.algorithm, spec.params)
+    if len(dataset.classes) > 2 and "multiclass" not in found.tasks:
+        yield FieldError("/algorithm", "not_binary", "this algorithm is for two classes")
+
+
+def _check_costs(spec: TrainingSpec, dataset: Dataset, costs: AnyCosts) -> Iterator[FieldError]:
+    at = "/costs" if spec.cost_spec is None else "/cost_spec"
+    try:
+        cost_spec(costs, dataset.classes, dataset.positive_class, at=at)
+    except InvalidError as error:
+        yield from (_at_spec(fault, at) for fault in error.errors)
+    columns = {column.name: column for column in dataset.columns}
+    for name in costs.columns:
+        code, detail = _column_fault(columns.get(name)) or ("", "")
+        for place in costs.places(name) if code else ():
+            where = f"{at}{pointer(*place)}" if spec.cost_spec is None else at
+            yield FieldError(where, code, detail, column=name)
+
+
+def _column_fault(column: Column | None) -> tuple[str, str] | None:
+    if column is None:
+        return "unknown_column", "the dataset has no column of this name"
+    if column.role in ("label", "ignore"):
+        return "wrong_role", f"a column of role {column.role} has no part in costs"
+    if column.type not in ("number", "boolean"):
+        return "wrong_type", "costs are computed from numbers"
+    if column.missing:
+        return "missing_value", "costs cannot be computed where the column is missing"
+    return None
+
+
+def _at_spec(fault: FieldError, at: str) -> FieldError:
+    """A stored cost spec is named as a whole: the request holds none of its cells."""
+    return FieldError(at, fault.code, fault.detail) if at == "/cost_spec" else fault
+
+
+def split_column(spec: TrainingSpec, dataset: Dataset) -> str | None:
+    """Column that the split uses: the one it names, else the one of the role group or time."""
+    kind = spec.split.kind
+    if spec.split.column is not None or kind not in ("group", "time"):
+        return spec.split.column
+    found = dataset.column_of("group" if kind == "group" else "time")
+    return None if found is None else found.name
+
+
+def _check_split(spec: TrainingSpec, dataset: Dataset) -> Iterator[FieldError]:
+    kind = spec.split.kind
+    if kind == "stratified":
+        return
+    name = split_column(spec, dataset)
+    column = next((one for one in dataset.columns if one.name == name), None)
+    if name is None:
+        yield FieldError("/split/column", "missing", f"a split of kind {kind} needs a column")
+    elif column is None:
+        yield FieldError("/split/column", "unknown_column", "the dataset has no column of this name")
+    elif column.role == "label":
+        yield FieldError("/split/column", "wrong_role", "the label cannot split the rows")
+    elif column.missing:
+        yield FieldError("/split/column", "missing_value", "the column has missing values")
+    elif kind == "time" and column.type not in ("number", "timestamp"):
+        yield FieldError("/split/column", "wrong_type", "times are numbers or timestamps")
+
+
+def _check_classes(spec: TrainingSpec, dataset: Dataset) -> Iterator[FieldError]:
+    if spec.decision_rule == "empirical" and len(dataset.classes) > 2:
+        yield FieldError("/decision_rule", "not_binary", "an empirical threshold is for two classes")
+    if min(dataset.class_counts.values()) < _MIN_ROWS_OF_A_CLASS:
+        detail = f"each class needs at least {_MIN_ROWS_OF_A_CLASS} rows to train, validate and test on"
+        yield FieldError("/dataset", "too_few_rows", detail)

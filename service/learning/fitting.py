@@ -1,0 +1,240 @@
+"""One training: a test part set aside, a model fitted on the rest, judged in money, and kept as bytes."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costboost.costs import unreasonable_rows
+from costboost.decisions import Decisions, decide, decide_by_label, decide_by_threshold
+from costboost.metrics import evaluate
+from costboost.scorer import Scorer
+from costboost.splits import Split, canonical_order, holdout
+from service.domain.datasets import Dataset
+from service.domain.errors import FieldError, InvalidError
+from service.domain.training import TrainingSpec
+from service.learning.checking import split_column
+from service.learning.pricing import AnyCosts, PricedCosts, cost_spec
+from service.learning.schema import schema_of
+
+Columns = Mapping[str, NDArray[Any]]
+#: phase, round, rounds, fraction of the whole
+Report = Callable[[str, int, int, float], None]
+
+_LIBRARIES: Final = ("costboost", "numpy", "scikit-learn", "joblib", "numba", "safetensors")
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What a training leaves.
+
+    Attributes
+    ----------
+    artifact : bytes
+        The same for the same data, spec and library versions.
+    metrics : dict
+        Those of the test part, and under `out_of_fold` those of the rows that were trained on.
+    schema : dict
+        What a row to predict looks like.
+    training_seconds : float
+        Wall time of the fit.
+    """
+
+    artifact: bytes
+    metrics: dict[str, Any]
+    schema: dict[str, Any]
+    library_versions: dict[str, str]
+    training_seconds: float
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The table as a fit takes it; all arrays of shape (n,)."""
+
+    features: Columns
+    columns: Columns
+    types: dict[str, Any]
+    labels: NDArray[Any]
+    codes: NDArray[np.intp]
+    weight: NDArray[np.float64] | None
+    split_by: NDArray[Any] | None
+
+    def of(self, rows: NDArray[np.intp]) -> "_Rows":
+        return _Rows(
+            {name: values[rows] for name, values in self.features.items()},
+            {name: values[rows] for name, values in self.columns.items()},
+            self.types,
+            self.labels[rows],
+            self.codes[rows],
+            None if self.weight is None else self.weight[rows],
+            None if self.split_by is None else self.split_by[rows],
+        )
+
+
+def fit(
+    spec: TrainingSpec, dataset: Dataset, columns: Columns, costs: AnyCosts, progress: Report | None = None
+) -> Trained:
+    """Train a version.
+
+    Parameters
+    ----------
+    spec : TrainingSpec
+        Already checked by `check`.
+    dataset : Dataset
+    columns : mapping of name to ndarray of shape (rows,)
+        Typed columns of the dataset; columns of role id, subject and ignore need not be there.
+    costs : BinaryCosts, MatrixCosts or ActionCosts
+    progress : callable, optional
+        Called with phase, round, rounds and fraction as the fit goes on.
+
+    Raises
+    ------
+    InvalidError
+        The data cannot be split or priced as asked.
+    """
+    from costboost.persistence import dump  # noqa: PLC0415 - only where something is trained
+
+    started = time.perf_counter()
+    prices = cost_spec(costs, dataset.classes, dataset.positive_class)
+    rows = _rows(spec, dataset, columns, prices)
+    try:
+        train, test = _holdout(spec, dataset, rows)
+        fitted_on = rows.of(train)
+        model = _model(spec, prices)
+        model.fit(fitted_on.columns, fitted_on.labels, **_fit_params(spec, fitted_on), progress=progress)
+    except ValueError as error:
+        raise InvalidError(
+            "invalid_data", str(error), [FieldError("/dataset", "invalid_data", str(error))]
+        ) from error
+    seconds = time.perf_counter() - started
+    return Trained(
+        artifact=dump(model),
+        metrics={
+            **_test_metrics(model.scorer(), rows.of(test), spec.seed),
+            "out_of_fold": _fold_metrics(model, fitted_on, spec.seed),
+        },
+        schema=schema_of(dataset, fitted_on.columns, prices),
+        library_versions={name: version(name) for name in _LIBRARIES},
+        training_seconds=round(seconds, 3),
+    )
+
+
+def _rows(spec: TrainingSpec, dataset: Dataset, columns: Columns, prices: PricedCosts) -> _Rows:
+    features = {column.name: column.type for column in dataset.columns_of("feature")}
+    labels = columns[dataset.label]
+    place = {label: code for code, label in enumerate(dataset.classes)}
+    weight, by = dataset.column_of("weight"), split_column(spec, dataset)
+    return _Rows(
+        features={name: columns[name] for name in features},
+        columns={name: columns[name] for name in sorted(features.keys() | prices.columns)},
+        types=dict(features),
+        labels=labels,
+        codes=np.array([place[label] for label in labels], dtype=np.intp),
+        weight=None if weight is None else columns[weight.name],
+        split_by=None if by is None else columns[by],
+    )
+
+
+def _holdout(spec: TrainingSpec, dataset: Dataset, rows: _Rows) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    ranks = _ranks(dataset)[rows.codes]
+    return holdout(
+        _split(spec),
+        ranks,
+        order=canonical_order(rows.features, ranks),
+        seed=spec.seed,
+        **_split_arrays(spec, rows),
+    )
+
+
+def _ranks(dataset: Dataset) -> NDArray[np.intp]:
+    """Number of each class that does not depend on its name: by size; the positive one of two is 1."""
+    if dataset.positive_class is not None:
+        return np.array([int(label == dataset.positive_class) for label in dataset.classes], dtype=np.intp)
+    order = sorted(dataset.classes, key=lambda label: (-dataset.class_counts[label], label))
+    return np.array([order.index(label) for label in dataset.classes], dtype=np.intp)
+
+
+def _split(spec: TrainingSpec) -> Split:
+    given = spec.split
+    return Split(kind=given.kind, test_fraction=given.test_fraction, folds=given.folds)
+
+
+def _split_arrays(spec: TrainingSpec, rows: _Rows) -> dict[str, Any]:
+    match spec.split.kind:
+        case "group":
+            return {"groups": rows.split_by}
+        case "time":
+            return {"times": rows.split_by}
+        case "predefined":
+            return {"parts": rows.split_by}
+        case _:
+            return {}
+
+
+def _model(spec: TrainingSpec, prices: PricedCosts) -> Any:
+    from costboost import registry  # noqa: PLC0415 - loads scikit-learn and the compiler
+    from costboost.model import CostSensitiveModel  # noqa: PLC0415
+
+    return CostSensitiveModel(
+        registry.make(spec.algorithm, spec.params, random_state=spec.seed),
+        costs=prices,
+        calibration=spec.calibration,
+        decision_rule=spec.decision_rule,
+        train_costs=spec.train_costs,
+        split=_split(spec),
+        random_state=spec.seed,
+    )
+
+
+def _fit_params(spec: TrainingSpec, rows: _Rows) -> dict[str, Any]:
+    return {
+        "types": rows.types,
+        "sample_weight": rows.weight,
+        **_split_arrays(spec, rows),
+    }
+
+
+def _test_metrics(scorer: Scorer, rows: _Rows, seed: int) -> dict[str, Any]:
+    answer = scorer.decide(rows.columns)
+    return _metrics(
+        rows, scorer.costs, answer.scores.probabilities, answer.scores.score, answer.decisions, seed=seed
+    )
+
+
+def _fold_metrics(model: Any, rows: _Rows, seed: int) -> dict[str, Any]:
+    """Metrics of the rows that were trained on, each judged by what was fitted without it."""
+    judged = np.flatnonzero(~np.isnan(model.oof_probabilities_).any(axis=1))
+    scorer, own = model.scorer(), rows.of(judged)
+    probabilities, score = model.oof_probabilities_[judged], model.oof_score_[judged]
+    costs = scorer.costs.evaluate(own.columns, len(judged))
+    serves, positive = scorer.costs.serves, scorer.costs.positive
+    if scorer.rule == "expected_cost":
+        decisions = decide(probabilities, costs, serves=serves, positive=positive)
+    elif positive is None:
+        decisions = decide_by_label(score.argmax(axis=1), probabilities, costs, serves=serves)
+    else:
+        cut = scorer.score_threshold
+        decisions = decide_by_threshold(score, cut, probabilities, costs, serves=serves, positive=positive)
+    return _metrics(own, scorer.costs, probabilities, score, decisions, seed=seed)
+
+
+def _metrics(
+    rows: _Rows,
+    spec: PricedCosts,
+    probabilities: NDArray[np.float64],
+    score: NDArray[np.float64],
+    decisions: Decisions,
+    *,
+    seed: int,
+) -> dict[str, Any]:
+    costs = spec.evaluate(rows.columns, len(rows.codes))
+    found = evaluate(
+        rows.codes, probabilities, costs, spec.serves, spec.positive, decisions, score, rows.weight, seed
+    )
+    unreasonable = int(unreasonable_rows(costs, spec.serves).sum()) if costs.ndim == 3 else 0
+    baseline = spec.actions[found["baseline_action"]].name
+    return found | {"baseline_action": baseline, "unreasonable_rows": unreasonable}

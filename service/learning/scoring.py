@@ -1,0 +1,211 @@
+"""A loaded version: rows of typed columns to probabilities and the decisions that cost the least."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costboost.costs import LARGEST_COST
+from costboost.scorer import Scorer
+from service.domain.datasets import InputColumn
+from service.domain.errors import ConflictError, FieldError, InvalidError, pointer
+from service.learning.pricing import AnyCosts, PricedCosts, cost_spec
+
+#: Shares of classes that differ from 1 by no more than this sum to 1.
+_SUM_TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """What a version says about n rows.
+
+    Attributes
+    ----------
+    classes, actions : tuple of str
+        Names of what the columns of the arrays count: K classes, A actions.
+    probabilities : ndarray of shape (n, K)
+    score, log_odds : ndarray of shape (n,) for two classes, (n, K) for more
+    decision : ndarray of shape (n,), int
+        Index of the chosen action.
+    label : ndarray of shape (n,), int
+        Index of the class it serves; -1 for a review.
+    expected_cost : ndarray of shape (n, A)
+    threshold : ndarray of shape (n,)
+        NaN where there is none.
+    thresholds : ndarray of shape (n, K)
+        NaN in rows that have none (`thresholds_exact` is false).
+    source : str
+        "expected_cost", "empirical", "sign" or "threshold"; for a row whose label is -1 say "review".
+    repriced : bool
+        Whether the costs came with the request.
+    unknown : dict of column to ndarray of shape (n,), bool
+        Rows whose category was never seen in training.
+    """
+
+    classes: tuple[str, ...]
+    actions: tuple[str, ...]
+    probabilities: NDArray[np.float64]
+    score: NDArray[np.float64]
+    log_odds: NDArray[np.float64]
+    decision: NDArray[np.intp]
+    label: NDArray[np.intp]
+    expected_cost: NDArray[np.float64]
+    threshold: NDArray[np.float64]
+    thresholds: NDArray[np.float64]
+    thresholds_exact: NDArray[np.bool_]
+    source: str
+    repriced: bool
+    unknown: dict[str, NDArray[np.bool_]]
+
+
+class Predictor:
+    """A version ready to score; it keeps no state between calls and is safe in many threads."""
+
+    def __init__(self, scorer: Scorer) -> None:
+        self._scorer = scorer
+        self.classes = scorer.classes
+        self._own_inputs = self._inputs(scorer.costs)
+
+    @property
+    def positive(self) -> str | None:
+        """The positive class of two."""
+        index = self._scorer.positive
+        return None if index is None else self.classes[index]
+
+    def cost_spec(self, costs: AnyCosts, *, at: str = "/costs") -> PricedCosts:
+        """Make costs of a request ready for this version.
+
+        Raises
+        ------
+        InvalidError
+            They do not fit its classes, are unreasonable, or read a feature that is no number.
+        """
+        spec = cost_spec(costs, self.classes, self.positive, at=at)
+        types = self._scorer.encoder.types
+        faults = [
+            FieldError(f"{at}{pointer(*place)}", "wrong_type", "the column is not a number")
+            for name in spec.columns
+            if types.get(name, "number") not in ("number", "boolean")
+            for place in costs.places(name)
+        ]
+        if faults:
+            raise InvalidError("wrong_type", "costs are computed from numbers", faults)
+        return spec
+
+    def inputs(self, costs: PricedCosts | None = None) -> tuple[InputColumn, ...]:
+        """Columns that rows must have: the features, and what the costs in force read."""
+        return self._own_inputs if costs is None else self._inputs(costs)
+
+    def predict(
+        self,
+        columns: Mapping[str, NDArray[Any]],
+        n: int,
+        costs: PricedCosts | None = None,
+        priors: Mapping[str, float] | None = None,
+        threshold: float | None = None,
+    ) -> Answers:
+        """Score n rows and decide.
+
+        Parameters
+        ----------
+        columns : mapping of name to ndarray of shape (n,)
+            Those of `inputs(costs)`, as `service.rows` decodes them.
+        costs : PricedCosts, optional
+            From `cost_spec`; those of training when left out.
+        priors : mapping of class to share, optional
+            Classes left out share the rest as in training.
+        threshold : float, optional
+            Two classes: decide positive iff p is above it, whatever the costs.
+
+        Raises
+        ------
+        InvalidError
+            A row's cost is not finite, priors are no shares, or a threshold is given for more classes.
+        """
+        if threshold is not None and self._scorer.positive is None:
+            detail = "a threshold is for two classes"
+            raise InvalidError("not_binary", detail, [FieldError("/threshold", "not_binary", detail)])
+        spec = self._scorer.costs if costs is None else costs
+        _check_row_costs(spec, columns, n)
+        answer = self._scorer.decide(columns, costs=costs, priors=self._priors(priors), threshold=threshold)
+        scores, decided = answer.scores, answer.decisions
+        return Answers(
+            classes=self.classes,
+            actions=tuple(action.name for action in answer.costs.actions),
+            probabilities=scores.probabilities,
+            score=scores.score,
+            log_odds=scores.log_odds,
+            decision=decided.decision,
+            label=decided.label,
+            expected_cost=decided.expected_cost,
+            threshold=decided.threshold,
+            thresholds=decided.thresholds,
+            thresholds_exact=decided.thresholds_exact,
+            source=answer.source,
+            repriced=answer.repriced,
+            unknown=self._scorer.encoder.unknown(columns),
+        )
+
+    def _inputs(self, spec: PricedCosts) -> tuple[InputColumn, ...]:
+        types = self._scorer.encoder.types
+        features = tuple(InputColumn(name, kind, name not in spec.columns) for name, kind in types.items())
+        extra = sorted(spec.columns - set(types))
+        return features + tuple(InputColumn(name, "number", nullable=False) for name in extra)
+
+    def _priors(self, given: Mapping[str, float] | None) -> Sequence[float] | None:
+        if given is None:
+            return None
+        faults = [
+            FieldError(pointer("priors", name), "unknown_class", "is not a class of this version")
+            for name in given
+            if name not in self.classes
+        ]
+        faults += [
+            FieldError(pointer("priors", name), "out_of_range", "a share lies between 0 and 1")
+            for name, share in given.items()
+            if not 0.0 <= share <= 1.0
+        ]
+        if faults:
+            raise InvalidError("invalid_priors", "the priors are no shares of the classes", faults)
+        return self._completed(given)
+
+    def _completed(self, given: Mapping[str, float]) -> Sequence[float]:
+        """Shares of all classes: what is not given is divided as in training."""
+        trained = dict(zip(self.classes, self._scorer.priors, strict=True))
+        open_classes = [name for name in self.classes if name not in given]
+        rest = 1.0 - sum(given.values())
+        if rest < -_SUM_TOLERANCE or (not open_classes and rest > _SUM_TOLERANCE):
+            detail = "the shares of all classes sum to 1"
+            raise InvalidError("invalid_priors", detail, [FieldError("/priors", "sum", detail)])
+        whole = sum(trained[name] for name in open_classes)
+        shares = {name: max(rest, 0.0) * trained[name] / whole for name in open_classes}
+        return [given.get(name, shares.get(name, 0.0)) for name in self.classes]
+
+
+def load(artifact: bytes) -> Predictor:
+    """Make a version ready from its stored bytes; nothing in them is executed.
+
+    Raises
+    ------
+    ConflictError
+        `artifact_corrupt`.
+    """
+    from costboost.persistence import load_scorer  # noqa: PLC0415 - only where something is loaded
+
+    try:
+        return Predictor(load_scorer(artifact))
+    except ValueError:
+        raise ConflictError("artifact_corrupt", "the stored bytes are not a version") from None
+
+
+def _check_row_costs(spec: PricedCosts, columns: Mapping[str, NDArray[Any]], n: int) -> None:
+    if not spec.per_row:
+        return
+    costs = spec.evaluate(columns, n)
+    bad = np.flatnonzero(~(np.abs(costs) <= LARGEST_COST).all(axis=(1, 2)))
+    if bad.size:
+        detail = "a cost of the row is not finite"
+        faults = [FieldError(pointer("rows", int(row)), "cost_not_finite", detail) for row in bad]
+        raise InvalidError("cost_not_finite", detail, faults)
