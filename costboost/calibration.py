@@ -289,10 +289,10 @@ def _fit_output(
     positive: NDArray[np.bool_],
     weight: NDArray[np.float64],
 ) -> OutputCalibrator:
+    if np.ptp(scores) == 0.0:  # nothing was learned
+        return SigmoidCalibrator.constant(positive, weight)
     if kind == "none":
         return SigmoidCalibrator(2.0, 0.0)
-    if np.ptp(scores) == 0.0:
-        return SigmoidCalibrator.constant(positive, weight)
     family = IsotonicCalibrator if kind == "isotonic" else SigmoidCalibrator
     return family.fit(scores, positive, weight)
 

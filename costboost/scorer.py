@@ -184,10 +184,19 @@ class Scorer:
             If a feature has no column, or the priors are no distribution.
         """
         raw = self.ensemble.score(self.encoder.transform(columns))
-        probabilities = self._probabilities(raw, priors)
+        probabilities = self.probabilities(raw, priors)
         score = raw[:, 0] if raw.shape[1] == 1 else raw[:, list(self.codes)]
         shown = probabilities[:, self._positive] if raw.shape[1] == 1 else probabilities
         return Scores(score, probabilities, libm.log_odds(np.clip(shown, _ODDS_MARGIN, 1.0 - _ODDS_MARGIN)))
+
+    def probabilities(
+        self, raw: NDArray[np.float64], priors: Sequence[float] | None = None
+    ) -> NDArray[np.float64]:
+        """Class probabilities (n, K) of scores (n, K') as the ensemble gives them."""
+        by_class = self.calibrator.probabilities(raw)[:, list(self.codes)]
+        if priors is None:
+            return by_class
+        return correct_priors(by_class, np.array(self.priors), np.array(priors, dtype=np.float64))
 
     def decide(
         self,
@@ -237,12 +246,6 @@ class Scorer:
     def _positive(self) -> int:
         return 1 if self.costs.positive is None else self.costs.positive
 
-    def _probabilities(self, raw: NDArray[np.float64], priors: Sequence[float] | None) -> NDArray[np.float64]:
-        by_class = self.calibrator.probabilities(raw)[:, list(self.codes)]
-        if priors is None:
-            return by_class
-        return correct_priors(by_class, np.array(self.priors), np.array(priors, dtype=np.float64))
-
     def _spec(self, costs: CostSpec | NDArray[np.float64] | None) -> CostSpec:
         if not isinstance(costs, CostSpec):
             return self.costs
@@ -271,4 +274,4 @@ class Scorer:
         """The threshold of the score as a probability."""
         if np.isinf(self.score_threshold):
             return float(self.score_threshold > 0)
-        return float(self._probabilities(np.array([[self.score_threshold]]), priors)[0, self._positive])
+        return float(self.probabilities(np.array([[self.score_threshold]]), priors)[0, self._positive])

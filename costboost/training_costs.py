@@ -2,12 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from costboost.costs import CostSpec
+from costboost.costs import CostMatrix, CostSpec
+
+#: Whether a booster learns from the mean regret of each class, or from the costs of each row.
+TrainCosts = Literal["class_mean", "row"]
+
+# Beyond this many times the largest regret, the cost of right decisions would drown the regrets' digits.
+_LARGEST_BASE = 1e6
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,17 +115,30 @@ class TrainingCosts:
         wrong = ~np.eye(n_classes, dtype=np.bool_)
         return np.where(wrong & (means <= 0), means[means > 0].min(), means)
 
-    def cells(self, positive: int) -> NDArray[np.float64]:
-        """(n, 4): fn, fp, tp, tn of each row of two classes; the two cells of the other class are 0."""
-        true_positive = self.y == positive
-        flagged, left = self.labelled[:, positive], self.labelled[:, 1 - positive]
-        pairs = [
-            (left, true_positive),
-            (flagged, ~true_positive),
-            (flagged, true_positive),
-            (left, ~true_positive),
-        ]
-        return np.column_stack([np.where(own, cost, 0.0) for cost, own in pairs])
+    def matrix(self) -> CostMatrix:
+        """The class means for a booster, in units of the largest regret; class 1 of two is positive."""
+        regrets = self.class_regrets()
+        unit = float(regrets.max())
+        right = without_currency(self.class_means().diagonal(), unit)
+        base = right if np.abs(right).max() <= _LARGEST_BASE else np.zeros_like(right)
+        return CostMatrix.from_matrix(base[:, None] + without_currency(regrets, unit))
+
+    def rows(self) -> NDArray[np.float64]:
+        """The costs of each row for a booster, in units of the largest mean regret of a class.
+
+        Shape (n, 4), fn, fp, tp, tn, for two classes (1 is positive; the cells of the other class are 0),
+        else (n, K).
+        """
+        labelled = without_currency(self.labelled, float(self.class_regrets().max()))
+        if labelled.shape[1] > 2:
+            return labelled
+        positive, flagged, left = self.y == 1, labelled[:, 1], labelled[:, 0]
+        own = [(left, positive), (flagged, ~positive), (flagged, positive), (left, ~positive)]
+        return np.column_stack([np.where(rows, cost, 0.0) for cost, rows in own])
+
+    def recoded(self, codes: NDArray[np.intp]) -> "TrainingCosts":
+        """The same costs when class k is given the code codes[k]."""
+        return replace(self, labelled=self.labelled[:, np.argsort(codes)], y=codes[self.y])
 
     def of_rows(self, rows: NDArray[np.intp]) -> "TrainingCosts":
         """The same costs for some of the rows."""

@@ -1,0 +1,157 @@
+"""One training set, fitted as a whole or in folds; nothing that is fitted sees a row it is judged on."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from costboost.columns import Columns, ColumnType
+from costboost.features import FeatureEncoder
+from costboost.scorer import ScoreFunction
+
+Rows = NDArray[np.intp]
+#: ``progress(phase, round, rounds, fraction)``: the fraction is that of the whole fit, in [0, 1].
+Progress = Callable[[str, int, int, float], object]
+RoundCallback = Callable[[int, int], object]
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingSet:
+    """Rows to learn from, in the order in which they are learned.
+
+    Attributes
+    ----------
+    columns : mapping of name to ndarray of shape (n,)
+    types : mapping of name to ColumnType
+        The features.
+    y : ndarray of shape (n,), int
+        Code of each row's class; with two classes 1 is the positive one.
+    weight : ndarray of shape (n,), float64
+    sample_cost : ndarray of shape (n, 4) or (n, K), or None
+        Costs of each row for the booster; None when the booster holds constant ones.
+    """
+
+    columns: Columns
+    types: Mapping[str, ColumnType]
+    y: NDArray[np.intp]
+    weight: NDArray[np.float64]
+    sample_cost: NDArray[np.float64] | None
+
+    def take(self, rows: Rows) -> "TrainingSet":
+        """Some of the rows, in this order."""
+        costs = None if self.sample_cost is None else self.sample_cost[rows]
+        columns = {name: values[rows] for name, values in self.columns.items()}
+        return TrainingSet(columns, self.types, self.y[rows], self.weight[rows], costs)
+
+
+@dataclass(frozen=True, eq=False)
+class BoosterScore:
+    """The score of a fitted booster whose weak learners are not ours."""
+
+    booster: Any
+    n_outputs: int
+
+    def score(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Scores of shape (n, K')."""
+        scores: NDArray[np.float64] = self.booster.decision_function(X)
+        return scores.reshape(len(X), -1)
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """An encoder and the booster that was fitted on what it encoded."""
+
+    encoder: FeatureEncoder
+    booster: Any
+
+    @property
+    def ensemble(self) -> ScoreFunction:
+        """The score, as terms where the weak learners are stumps."""
+        if self.booster.terms_ is not None:
+            terms: ScoreFunction = self.booster.terms_
+            return terms
+        n_classes = len(self.booster.classes_)
+        return BoosterScore(self.booster, 1 if n_classes == 2 else n_classes)
+
+    def score(self, columns: Columns) -> NDArray[np.float64]:
+        """Scores of shape (n, K') of typed columns."""
+        return self.ensemble.score(self.encoder.transform(columns))
+
+
+def fit_rows(booster: Any, rows: TrainingSet, callback: RoundCallback | None = None) -> Fitted:
+    """Fit an encoder and a clone of the booster on these rows alone."""
+    encoder = FeatureEncoder().fit(rows.columns, rows.types)
+    fitted = clone(booster).fit(
+        encoder.transform(rows.columns),
+        rows.y,
+        sample_cost=rows.sample_cost,
+        sample_weight=rows.weight,
+        callback=callback,
+    )
+    return Fitted(encoder, fitted)
+
+
+def out_of_fold_scores(
+    booster: Any,
+    rows: TrainingSet,
+    parts: Sequence[tuple[Rows, Rows]],
+    *,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> NDArray[np.float64]:
+    """Score each row by an ensemble that was not fitted on it.
+
+    Parameters
+    ----------
+    booster : estimator
+    rows : TrainingSet
+    parts : sequence of (train, valid) row indices
+    n_jobs : int, optional
+        Folds fitted at a time; changes no number.
+    progress : callable, optional
+
+    Returns
+    -------
+    ndarray of shape (n, K'), float64
+        NaN where no part validates a row.
+    """
+    steps = len(parts) + 1
+    if effective_n_jobs(n_jobs) == 1:
+        scored: Iterator[NDArray[np.float64]] = (
+            _score_part(booster, rows, part, rounds_of(progress, "out_of_fold", fold, steps))
+            for fold, part in enumerate(parts)
+        )
+    else:
+        tasks = (delayed(_score_part)(booster, rows, part, None) for part in parts)
+        scored = Parallel(n_jobs=n_jobs, return_as="generator")(tasks)
+    scores: NDArray[np.float64] | None = None
+    for fold, ((_, valid), part_scores) in enumerate(zip(parts, scored, strict=True)):
+        if scores is None:
+            scores = np.full((len(rows.y), part_scores.shape[1]), np.nan)
+        scores[valid] = part_scores
+        if progress is not None:
+            progress("out_of_fold", fold + 1, len(parts), (fold + 1) / steps)
+    assert scores is not None
+    return scores
+
+
+def rounds_of(progress: Progress | None, phase: str, step: int, steps: int) -> RoundCallback | None:
+    """Rounds of one of several fits, as progress of the whole."""
+    if progress is None:
+        return None
+
+    def report(number: int, rounds: int) -> None:
+        progress(phase, number, rounds, (step + number / rounds) / steps)
+
+    return report
+
+
+def _score_part(
+    booster: Any, rows: TrainingSet, part: tuple[Rows, Rows], callback: RoundCallback | None
+) -> NDArray[np.float64]:
+    train, valid = part
+    return fit_rows(booster, rows.take(train), callback).score(rows.take(valid).columns)

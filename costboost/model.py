@@ -1,0 +1,460 @@
+"""The estimator that a user fits: encoder, booster, calibrator and decision rule in one.
+
+Probabilities and decisions live here, never in a booster. Nothing depends on the order of the rows, on the
+order of a table's columns or on the names of the classes: rows are learned in an order that their contents
+give, columns are taken by name, and classes are coded by their size.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_parameter, validate_data
+
+from costboost.calibration import CalibrationKind, Calibrator, fit_calibrator
+from costboost.columns import Columns, ColumnType, canonical_text, typed_columns
+from costboost.costs import CostMatrix, CostSpec
+from costboost.cross_fitting import (
+    Fitted,
+    Progress,
+    Rows,
+    TrainingSet,
+    fit_rows,
+    out_of_fold_scores,
+    rounds_of,
+)
+from costboost.features import FeatureEncoder
+from costboost.learners.weights import read_weights
+from costboost.parameters import check_parameters
+from costboost.registry import DEFAULT_ALGORITHM, make
+from costboost.scorer import Answer, DecisionRule, Scorer
+from costboost.splits import Split, canonical_order, folds
+from costboost.thresholds import empirical_threshold
+from costboost.training_costs import TrainCosts, TrainingCosts
+
+Types = Mapping[str, ColumnType]
+
+
+class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A booster with typed columns before it and calibrated probabilities and decisions behind it.
+
+    `fit` scores each row by a booster that was not fitted on it, fits a calibrator on these scores, and then
+    fits encoder and booster on all rows. `predict` names the class of the decision that is expected to cost
+    least.
+
+    Parameters
+    ----------
+    estimator : booster, optional
+        Unfitted; the default algorithm if left out. Its own costs are replaced by those of the model.
+    costs : CostSpec or CostMatrix, optional
+        Money per decision; a `CostMatrix` has the classes in sorted order, of two the second is positive.
+        Without costs every wrong decision costs the same.
+    calibration : {"auto", "sigmoid", "isotonic", "none"}
+        "auto" is isotonic when each class has at least 1000 rows, else sigmoid; "none" the raw link.
+    decision_rule : {"expected_cost", "empirical", "sign"}
+        Least expected cost under the calibrated probabilities; the threshold on the score that cost least on
+        out-of-fold rows (two classes); or the vote of the booster.
+    train_costs : {"class_mean", "row"}
+        What a booster learns from: the mean regret of each class, or the costs of each row. With "row" and
+        "expected_cost" the amounts count twice.
+    split : Split, optional
+        How the folds are made; 5 stratified ones if left out. Its test part is not set aside here.
+    random_state : int, RandomState instance or None, default 0
+    n_jobs : int, optional
+        Folds fitted at a time; changes no number.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (K,)
+        In the order of the cost spec, else sorted; the order of the columns of `predict_proba`.
+    costs_ : CostSpec
+        Costs in force at prediction.
+    booster_ : estimator
+        Fitted on all rows; not there after loading an artifact.
+    encoder_ : FeatureEncoder
+    calibrator_ : Calibrator
+    threshold_ : float or None
+        With the rule "empirical" the threshold on the score.
+    priors_ : ndarray of shape (K,)
+        Share of each class in training.
+    oof_score_, oof_probabilities_ : ndarray of shape (n,) or (n, K), and (n, K)
+        Of the training rows in the caller's order; NaN for rows that no fold validated.
+    n_folds_ : int
+    column_types_ : dict of str to ColumnType
+        The features.
+    n_features_in_ : int
+    feature_names_in_ : ndarray
+        Only if X has names.
+
+    Examples
+    --------
+    >>> from costboost.costs import CostMatrix
+    >>> X = {"amount": np.arange(40.0), "country": np.array(["ch", "de"] * 20)}
+    >>> y = np.where(X["amount"] > 25, "fraud", "legit")
+    >>> model = CostSensitiveModel(costs=CostMatrix(cost_fn=1, cost_fp=9)).fit(X, y)
+    >>> model.predict({"amount": [3.0, 39.0], "country": ["de", "at"]}).tolist()
+    ['legit', 'fraud']
+    """
+
+    classes_: NDArray[Any]
+    costs_: CostSpec
+    booster_: Any
+    encoder_: FeatureEncoder
+    calibrator_: Calibrator
+    threshold_: float | None
+    priors_: NDArray[np.float64]
+    oof_score_: NDArray[np.float64]
+    oof_probabilities_: NDArray[np.float64]
+    n_folds_: int
+    column_types_: dict[str, ColumnType]
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        costs: CostSpec | CostMatrix | None = None,
+        calibration: CalibrationKind = "auto",
+        decision_rule: DecisionRule = "expected_cost",
+        train_costs: TrainCosts = "class_mean",
+        split: Split | None = None,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.costs = costs
+        self.calibration = calibration
+        self.decision_rule = decision_rule
+        self.train_costs = train_costs
+        self.split = split
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        sample_cost: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        times: ArrayLike | None = None,
+        parts: ArrayLike | None = None,
+        types: Types | None = None,
+        progress: Progress | None = None,
+    ) -> "CostSensitiveModel":
+        """Fit encoder, booster, calibrator and decision rule.
+
+        Parameters
+        ----------
+        X : DataFrame, mapping of name to array of shape (n,), or array-like of shape (n, d)
+            Features, and the columns that per-row costs read. Missing values are fine, infinite ones are not.
+        y : array-like of shape (n,)
+        sample_cost : array-like of shape (n,), (n, 4) or (n, K), optional
+            Costs of the rows for training, instead of those of the model: of getting the row wrong; or fn,
+            fp, tp, tn (two classes); or of deciding each class, in the order of `classes_`. Decisions use the
+            costs of the model, and without those the class means.
+        sample_weight : array-like of shape (n,), >= 0, optional
+        groups, times, parts : array-like of shape (n,), optional
+            What the split asks for: rows of one group stay together; seconds, or anything that sorts; fold
+            numbers.
+        types : mapping of name to ColumnType, optional
+            The features and their types; every column of X, with the type its values suggest, if left out.
+        progress : callable, optional
+            ``progress(phase, round, rounds, fraction)``, the phase being "out_of_fold", "boosting" or
+            "calibration"; what it returns is ignored, what it raises ends the fit.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If a parameter, the data, or costs are not acceptable; the message says which.
+        """
+        check_parameters(self)
+        columns, targets = self._read_training(X, y, types)
+        self.classes_, y_class = _ordered_classes(targets, self.costs)
+        weight = _weights_of_all(sample_weight, y_class)
+        given = self._given_costs()
+        costs = self._training_costs(given, sample_cost, columns, y_class, weight)
+        codes = _codes_of_classes(columns, y_class, given.positive)
+        side = _given_columns(len(targets), groups=groups, times=times, parts=parts)
+        order = canonical_order(
+            columns, codes[y_class], weight, *costs.recoded(codes).labelled.T, *side.values()
+        )
+        costs = costs.of_rows(order)
+        self.costs_ = given if sample_cost is None or self.costs is not None else self._mean_costs(costs)
+        booster, rows = self._priced(columns, costs.recoded(codes), order)
+        ordered_side = {name: values[order] for name, values in side.items()}
+        where = folds(self.split or Split(), rows.y, seed=self._seed(), **ordered_side)
+        raw = out_of_fold_scores(booster, rows, where, n_jobs=self.n_jobs, progress=progress)
+        fitted = fit_rows(booster, rows, rounds_of(progress, "boosting", len(where), len(where) + 1))
+        self._settle(fitted, rows, raw, costs.recoded(codes), codes)
+        self._keep_out_of_fold(raw, order, len(where))
+        if progress is not None:
+            progress("calibration", 1, 1, 1.0)
+        return self
+
+    def decide(
+        self,
+        X: Any,
+        *,
+        costs: CostSpec | CostMatrix | NDArray[np.float64] | None = None,
+        priors: Sequence[float] | None = None,
+        threshold: float | None = None,
+    ) -> Answer:
+        """Scores, probabilities, and the decisions of least expected cost.
+
+        Parameters
+        ----------
+        X : as in `fit`
+            Columns by name in any order; others than those needed are ignored.
+        costs : CostSpec, CostMatrix or ndarray of shape (K, A) or (n, K, A), optional
+            Other costs than those of training; probabilities do not move.
+        priors : sequence of K floats, optional
+            Share of each class where the rows come from.
+        threshold : float, optional
+            Two classes: probability above which the positive class is decided, whatever the costs.
+
+        Returns
+        -------
+        Answer
+
+        Raises
+        ------
+        ValueError
+            If a column is missing or holds something else, or a cost is not finite.
+        """
+        scorer = self.scorer()
+        if isinstance(costs, CostMatrix):
+            costs = CostSpec.from_matrix(costs.matrix, scorer.classes, scorer.positive)
+        read = costs.columns if isinstance(costs, CostSpec) else frozenset()
+        return scorer.decide(self._read(X, read), costs=costs, priors=priors, threshold=threshold)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Class of the decision for each row; a reviewed row gets that of the cheapest other action.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Labels of `classes_`.
+        """
+        decisions = self.decide(X).decisions
+        serving = [a for a, served in enumerate(self.costs_.serves) if served is not None]
+        served = np.array([self.costs_.serves[a] for a in serving], dtype=np.intp)
+        otherwise = served[decisions.expected_cost[:, serving].argmin(axis=1)]
+        labels: NDArray[Any] = self.classes_[np.where(decisions.label < 0, otherwise, decisions.label)]
+        return labels
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Calibrated class probabilities of shape (n, K), strictly inside (0, 1), free of costs."""
+        return self.scorer().score(self._read(X)).probabilities
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Scores F of shape (n,) for two classes, rising with the positive one, or (n, K)."""
+        return self.scorer().score(self._read(X)).score
+
+    def scorer(self) -> Scorer:
+        """The fitted model as values, without scikit-learn."""
+        check_is_fitted(self, "_scorer")
+        return self._scorer
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+    # Reading
+
+    def _read_training(
+        self, X: Any, y: ArrayLike, types: Types | None
+    ) -> tuple[dict[str, NDArray[Any]], NDArray[Any]]:
+        named = _has_names(X)
+        if named:
+            targets = column_or_1d(y)
+        else:
+            X, targets = validate_data(self, X, y, dtype=None, ensure_all_finite="allow-nan")
+        check_classification_targets(targets)
+        columns, found = typed_columns(X, types)
+        if any(len(values) != len(targets) for values in columns.values()):
+            raise ValueError(f"X and y have different numbers of rows; y has {len(targets)}")
+        if types is not None and not set(types) <= set(columns):
+            raise ValueError(f"these features have no column: {sorted(set(types) - set(columns))}")
+        self._known_types = found
+        self.column_types_ = {name: found[name] for name in (found if types is None else types)}
+        if named:
+            self.n_features_in_ = len(self.column_types_)
+            self.feature_names_in_ = np.array(list(self.column_types_), dtype=object)
+        needed = set(self.column_types_) | (self.costs.columns if isinstance(self.costs, CostSpec) else set())
+        return {name: values for name, values in columns.items() if name in needed}, targets
+
+    def _read(self, X: Any, also: frozenset[str] = frozenset()) -> Columns:
+        check_is_fitted(self, "_scorer")
+        if not _has_names(X) or not hasattr(self, "feature_names_in_"):
+            if hasattr(self, "feature_names_in_"):
+                X = _named_as(X, list(self.feature_names_in_))
+            else:
+                X = validate_data(self, X, reset=False, dtype=None, ensure_all_finite="allow-nan")
+        return typed_columns(X, self._known_types, only=self._scorer.columns | also)[0]
+
+    # Costs
+
+    def _given_costs(self) -> CostSpec:
+        names = tuple(canonical_text(label) for label in self.classes_)
+        if isinstance(self.costs, CostSpec):
+            self.costs.check()
+            return self.costs
+        matrix = 1.0 - np.eye(len(names)) if self.costs is None else self.costs.matrix
+        if len(matrix) != len(names):
+            raise ValueError(f"the costs are for {len(matrix)} classes, y has {len(names)}")
+        return CostSpec.from_matrix(matrix, names)
+
+    def _training_costs(
+        self,
+        spec: CostSpec,
+        sample_cost: ArrayLike | None,
+        columns: Columns,
+        y: NDArray[np.intp],
+        weight: NDArray[np.float64],
+    ) -> TrainingCosts:
+        if sample_cost is None:
+            return TrainingCosts.of_spec(spec, columns, y, weight)
+        return TrainingCosts.of_samples(sample_cost, y, weight, len(self.classes_), spec.positive)
+
+    def _mean_costs(self, costs: TrainingCosts) -> CostSpec:
+        names = tuple(canonical_text(label) for label in self.classes_)
+        return CostSpec.from_matrix(costs.class_means(), names)
+
+    def _priced(self, columns: Columns, costs: TrainingCosts, order: Rows) -> tuple[Any, TrainingSet]:
+        """The booster with its costs, and the rows in their order with theirs."""
+        booster = make(DEFAULT_ALGORITHM) if self.estimator is None else clone(self.estimator)
+        if not has_fit_parameter(booster, "sample_cost") or "cost_matrix" not in booster.get_params(
+            deep=False
+        ):
+            raise ValueError(
+                "estimator must be a booster of this library: it takes cost_matrix and sample_cost"
+            )
+        booster.set_params(cost_matrix=costs.matrix(), random_state=self._seed(), pos_label=None)
+        by_row = costs.rows() if self.train_costs == "row" else None
+        ordered = {name: values[order] for name, values in columns.items()}
+        return booster, TrainingSet(ordered, self.column_types_, costs.y, costs.weight, by_row)
+
+    def _seed(self) -> int:
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    # Results
+
+    def _settle(
+        self,
+        fitted: Fitted,
+        rows: TrainingSet,
+        raw: NDArray[np.float64],
+        costs: TrainingCosts,
+        codes: NDArray[np.intp],
+    ) -> None:
+        """Calibrator, threshold and scorer from the out-of-fold scores."""
+        judged = np.flatnonzero(~np.isnan(raw[:, 0]))
+        # A score that came out constant says nothing, whatever the ensembles of the folds said.
+        telling = np.ptp(fitted.score(rows.columns), axis=0) > 0
+        scores = np.where(telling, raw[judged], 0.0)
+        n_classes = len(self.classes_)
+        self.calibrator_ = fit_calibrator(
+            self.calibration, scores, rows.y[judged], n_classes, rows.weight[judged]
+        )
+        self.threshold_ = None
+        if self.decision_rule == "empirical":
+            priced = costs.labelled[judged] * rows.weight[judged][:, None]
+            self.threshold_ = empirical_threshold(scores[:, 0], priced[:, 1], priced[:, 0])
+        shares = np.bincount(rows.y, weights=rows.weight, minlength=n_classes)
+        self.priors_ = (shares / shares.sum())[codes]
+        self.booster_, self.encoder_ = fitted.booster, fitted.encoder
+        self._scorer = Scorer(
+            encoder=fitted.encoder,
+            ensemble=fitted.ensemble,
+            calibrator=self.calibrator_,
+            classes=self.costs_.classes,
+            codes=tuple(codes.tolist()),
+            priors=tuple(self.priors_.tolist()),
+            costs=self.costs_,
+            rule=self.decision_rule,
+            score_threshold=float(fitted.booster.vote_threshold_)
+            if self.threshold_ is None
+            else self.threshold_,
+        )
+
+    def _keep_out_of_fold(self, raw: NDArray[np.float64], order: Rows, n_folds: int) -> None:
+        self.n_folds_ = n_folds
+        by_class = raw if raw.shape[1] == 1 else raw[:, list(self._scorer.codes)]
+        judged = ~np.isnan(raw[:, 0])
+        probabilities = np.full((len(raw), len(self.classes_)), np.nan)
+        probabilities[judged] = self._scorer.probabilities(raw[judged])
+        back = np.argsort(order)
+        self.oof_score_ = by_class[back, 0] if raw.shape[1] == 1 else by_class[back]
+        self.oof_probabilities_ = probabilities[back]
+
+
+def _given_columns(n: int, **columns: ArrayLike | None) -> dict[str, Any]:
+    given = {name: np.asarray(values) for name, values in columns.items() if values is not None}
+    for name, values in given.items():
+        if values.shape != (n,):
+            raise ValueError(f"{name} must have shape ({n},), not {values.shape}")
+    return given
+
+
+def _has_names(X: Any) -> bool:
+    return isinstance(X, Mapping) or hasattr(X, "columns")
+
+
+def _named_as(X: Any, names: list[str]) -> dict[str, NDArray[Any]]:
+    array = np.asarray(X)
+    if array.ndim != 2 or array.shape[1] != len(names):
+        raise ValueError(f"expected {len(names)} columns, got an array of shape {array.shape}")
+    return {name: array[:, j] for j, name in enumerate(names)}
+
+
+def _ordered_classes(
+    targets: NDArray[Any], costs: CostSpec | CostMatrix | None
+) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """The classes in the order of the costs, else sorted, and each row's index among them."""
+    labels, index = np.unique(targets, return_inverse=True)
+    names = [canonical_text(label) for label in labels]
+    if len(names) < 2:
+        raise ValueError(f"y has {len(names)} class; at least two classes are needed")
+    if len(set(names)) < len(names):
+        raise ValueError("two classes have the same name")
+    if not isinstance(costs, CostSpec):
+        return labels, index
+    if set(names) != set(costs.classes):
+        raise ValueError(f"the costs are for the classes {list(costs.classes)}, y has {names}")
+    order = np.array([names.index(name) for name in costs.classes])
+    return labels[order], np.argsort(order)[index]
+
+
+def _weights_of_all(sample_weight: ArrayLike | None, y: NDArray[np.intp]) -> NDArray[np.float64]:
+    weight = read_weights(sample_weight, len(y))
+    if (np.bincount(y, weights=weight) <= 0).any():
+        raise ValueError("each class needs rows with a weight above 0")
+    return weight
+
+
+def _codes_of_classes(columns: Columns, y: NDArray[np.intp], positive: int | None) -> NDArray[np.intp]:
+    """Codes that no name decides: the positive one of two is 1, more are ranked by size, then content."""
+    counts = np.bincount(y)
+    if positive is not None:
+        return np.array([int(k == positive) for k in range(2)], dtype=np.intp)
+    by_content = y[canonical_order(columns, np.zeros(len(y), dtype=np.intp))]
+    first = [int(np.flatnonzero(by_content == k)[0]) for k in range(len(counts))]
+    return np.argsort(np.lexsort((np.array(first), counts)))
