@@ -15,12 +15,15 @@ from costboost.kernels._jit import kernel
 _LARGEST_EXPONENT = 1000
 
 
+#: All bits of a float64 but its sign; magnitudes are ordered as these integers are, infinity and NaN last.
+_MAGNITUDE = np.int64(0x7FFF_FFFF_FFFF_FFFF)
+
+
 @kernel
-def _largest_magnitude(values: NDArray[np.float64]) -> float:
-    largest = 0.0
-    for value in values:
-        if not abs(value) <= largest:  # also true for NaN, which then stays
-            largest = abs(value)
+def _largest_bits(bits: NDArray[np.int64]) -> np.int64:
+    largest = np.int64(0)
+    for b in bits:
+        largest = max(largest, b & _MAGNITUDE)
     return largest
 
 
@@ -36,6 +39,10 @@ def _sum_rounded(values: NDArray[np.float64], scale: float) -> int:
 def _round_values(values: NDArray[np.float64], scale: float, out: NDArray[np.int64]) -> None:
     for i in range(values.size):
         out[i] = np.int64(np.rint(values[i] * scale))
+
+
+def _largest_magnitude(values: NDArray[np.float64]) -> float:
+    return float(np.int64(_largest_bits(values.view(np.int64))).view(np.float64))
 
 
 def _ceil_log2(value: float) -> int:

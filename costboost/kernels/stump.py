@@ -77,6 +77,17 @@ def find_signed_cut(starts: Ints, sums: Ints, slack: int) -> tuple[int, int, int
 
 
 @kernel
+def lean_of_sides(column: NDArray[Any], index: int, missing: int, weights: Ints) -> int:
+    """Weight above a cut less the weight below it, missing rows left out."""
+    lean = np.int64(0)
+    for i in range(column.size):
+        code = np.int64(column[i])
+        if code != missing:
+            lean += weights[i] if code > index else -weights[i]
+    return lean  # type: ignore[return-value]
+
+
+@kernel
 def sum_by_class(codes: Codes, starts: Ints, weights: Ints, classes: Ints, sums: Ints) -> None:
     """Add each row's weight to the cell (bin, class) of each column; `sums` has shape (bins, K)."""
     sums[:] = 0
@@ -117,25 +128,3 @@ def find_class_cut(starts: Ints, sums: Ints, slack: int) -> tuple[int, int]:
             if right[position] >= best - slack:
                 return j, position - starts[j] - 1
     return 0, -1  # unreachable: the best itself is wanted
-
-
-@kernel
-def end_bins(masses: Ints, max_bins: int, ends: NDArray[np.bool_]) -> None:
-    """Mark the distinct values after which a bin ends, so that bins have about equal mass.
-
-    A value as heavy as a whole bin gets one of its own; what it takes away is shared by the others.
-    """
-    rest = 0.0
-    for mass in masses:
-        rest += mass
-    heavy = rest / max_bins
-    bins_left, current = max_bins, 0.0
-    for v in range(masses.size - 1):
-        current += masses[v]
-        full = current * bins_left >= rest
-        before_heavy = masses[v + 1] >= heavy and current * bins_left * 2 >= rest
-        if (full or before_heavy) and bins_left > 1:
-            ends[v] = True
-            rest -= current
-            bins_left -= 1
-            current = 0.0

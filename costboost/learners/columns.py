@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from costboost.kernels.bins import count_cuts, end_bins
 from costboost.kernels.fixed_point import quantize
-from costboost.kernels.stump import end_bins
 
 __all__ = ["BinnedColumns"]
 
@@ -48,9 +48,8 @@ class BinnedColumns:
         cuts = tuple(_cuts(*_distinct(column, weights), max_bins) for column in columns)
         most = max((len(c) + 1 for c in cuts), default=1)
         codes = np.empty(columns.shape, dtype=np.uint8 if most <= 255 else np.uint32)
-        for j, column in enumerate(columns):
-            codes[j] = np.searchsorted(cuts[j], column, side="left")
-            codes[j, np.isnan(column)] = len(cuts[j]) + 1
+        for column, own_cuts, numbers in zip(columns, cuts, codes, strict=True):
+            _number(column, own_cuts, numbers)
         return cls(codes, cuts)
 
     @cached_property
@@ -78,6 +77,16 @@ def _distinct(
         values, counts = values[order], quantize(masses)[order]
     first = np.flatnonzero(np.concatenate(([True], values[1:] != values[:-1])))
     return values[first], np.add.reduceat(counts, first)
+
+
+def _number(column: NDArray[np.float64], cuts: NDArray[np.float64], out: NDArray[Any]) -> None:
+    if out.dtype == np.uint8:
+        padded = np.full(256, np.inf)
+        padded[: len(cuts)] = cuts
+        count_cuts(column, padded, out)
+    else:
+        out[:] = np.searchsorted(cuts, column, side="left")
+    out[np.isnan(column)] = len(cuts) + 1
 
 
 def _cuts(

@@ -10,7 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from costboost.kernels.fixed_point import quantize
-from costboost.kernels.stump import find_class_cut, find_signed_cut, sum_by_class, sum_signed
+from costboost.kernels.stump import find_class_cut, find_signed_cut, lean_of_sides, sum_by_class, sum_signed
 from costboost.learners.columns import BinnedColumns
 from costboost.learners.weak import Hypothesis, Labels, Sample
 from costboost.learners.weights import read_weights
@@ -175,7 +175,9 @@ class PreparedStump:
         if abs(missing) > 2 * slack:
             unknown = side[1 if missing > 0 else -1]
         else:
-            unknown = side[sign if self._heavier_above(column, index, masses) else -sign]
+            unmet = len(self.columns.cuts[column]) + 1
+            lean = lean_of_sides(codes[column], index, unmet, masses)
+            unknown = side[sign if lean > 0 else -sign]
         return Split(column, index, side[-sign], side[sign], unknown)
 
     def _split_many(self, masses: NDArray[np.int64], labels: Labels, slack: int) -> Split:
@@ -189,12 +191,6 @@ class PreparedStump:
         if bins[-1].max() <= slack:
             named[2] = named[1] if above.sum() > below.sum() else named[0]
         return Split(column, index, *named)
-
-    def _heavier_above(self, column: int, index: int, masses: NDArray[np.int64]) -> bool:
-        codes, missing = self.columns.codes[column], len(self.columns.cuts[column]) + 1
-        above = int(masses[(codes > index) & (codes < missing)].sum())
-        below = int(masses[codes <= index].sum()) if index >= 0 else 0
-        return above > below
 
     def _respond(self, split: Split, labels: Labels) -> NDArray[Any]:
         """Look the answer of each row up by its bin."""
