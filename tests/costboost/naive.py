@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
+import struct
 from collections.abc import Sequence
 
 
@@ -60,3 +62,24 @@ def bootstrap_savings(
         least = min(sum(action[i] for i in rows) for action in constant)
         result.append(1 - sum(charged[i] for i in rows) / least)
     return result
+
+
+def row_key(values: Sequence[float | str | None]) -> int:
+    """64-bit key of a row: splitmix64's finaliser over the bits of its values, in Python's own integers."""
+    key = 0x9E3779B97F4A7C15
+    for value in values:
+        key = _mix(((key ^ _bits(value)) + 0x9E3779B97F4A7C15) % 2**64)
+    return key
+
+
+def _bits(value: float | str | None) -> int:
+    if value is None or isinstance(value, str):
+        text = "n" if value is None else "s" + value
+        return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
+    return int.from_bytes(struct.pack("<d", math.nan if math.isnan(value) else value + 0.0), "little")
+
+
+def _mix(bits: int) -> int:
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        bits = ((bits ^ (bits >> shift)) * factor) % 2**64
+    return bits ^ (bits >> 31)
