@@ -26,18 +26,15 @@ class _Part(BaseModel):
 
 
 class SplitSpec(_Part):
-    """How rows are divided into a test part and folds; `column` holds the groups, times or parts."""
+    """How rows are divided into a test part and folds.
+
+    `column` holds the groups, times or parts; without it the dataset's column of that role is taken.
+    """
 
     kind: Literal["stratified", "group", "time", "predefined"] = "stratified"
     column: str | None = None
     test_fraction: Annotated[FiniteFloat, Field(gt=0.0, lt=1.0)] = 0.2
     folds: Annotated[int, Field(ge=2, le=20)] = 5
-
-    @model_validator(mode="after")
-    def _column_where_needed(self) -> "SplitSpec":
-        if self.kind != "stratified" and self.column is None:
-            raise ValueError(f"a split of kind {self.kind} needs a column")
-        return self
 
 
 class Limits(_Part):
@@ -128,16 +125,29 @@ class TrainingJob:
     dataset_id: str
     spec: TrainingSpec
     status: JobStatus
-    attempt: int
-    worker_deaths: int
-    progress: Progress | None
-    result: dict[str, Any] | None
-    error: JobError | None
     created_at: datetime
+    attempt: int = 0
+    worker_deaths: int = 0
+    progress: Progress | None = None
+    result: dict[str, Any] | None = None
+    error: JobError | None = None
     started_at: datetime | None = None
     finished_at: datetime | None = None
     heartbeat_at: datetime | None = None
     executor_id: str | None = None
+
+    @classmethod
+    def asked(cls, job_id: str, tenant_id: str, spec: TrainingSpec, at: datetime) -> "TrainingJob":
+        """Make the job that was just asked for."""
+        return cls(
+            id=job_id,
+            tenant_id=tenant_id,
+            model=spec.model,
+            dataset_id=spec.dataset,
+            spec=spec,
+            status=JobStatus.QUEUED,
+            created_at=at,
+        )
 
     def started(self, at: datetime, executor_id: str) -> "TrainingJob":
         """Begin the next attempt."""

@@ -19,8 +19,8 @@ Sessions = sessionmaker[Session]
 
 
 @dataclass(frozen=True)
-class Trained:
-    """What a successful attempt leaves: the name of its artifact, and what is known about it."""
+class NewVersion:
+    """What a successful attempt makes: the name of its artifact, and what is known about it."""
 
     dataset_sha256: str
     artifact_sha256: str
@@ -75,7 +75,7 @@ def stands(readers: Sessions, job_ids: Collection[str]) -> dict[str, tuple[int, 
         return training_jobs.stands(session, job_ids)
 
 
-def succeed(sessions: Sessions, job: TrainingJob, trained: Trained) -> bool:
+def succeed(sessions: Sessions, job: TrainingJob, version: NewVersion) -> bool:
     """End an attempt with a version; False when it may no longer write, and then there is none.
 
     The bytes are stored already: a row never points at nothing.
@@ -86,8 +86,8 @@ def succeed(sessions: Sessions, job: TrainingJob, trained: Trained) -> bool:
         held = replace(job, heartbeat_at=now)
         if not training_jobs.advance(session, job, held):
             return False
-        number = add_version(session, job, now, **vars(trained))
-        result = {"model": job.model, "version": number, "metrics": trained.metrics}
+        number = add_version(session, job, now, **vars(version))
+        result = {"model": job.model, "version": number, "metrics": version.metrics}
         if not training_jobs.advance(session, held, held.succeeded(now, result)):
             return False
         session.commit()

@@ -138,8 +138,8 @@ class Supervisor:
             handed_back = not attempt.is_lost and attempts.hand_back(sessions, job)
             return not handed_back and self._settle(job)
         if outcome.ending is Ending.FINISHED:
-            trained = attempts.Trained(**outcome.value)
-            return attempts.succeed(sessions, job, trained) or self._settle(job)
+            version = attempts.NewVersion(**outcome.value)
+            return attempts.succeed(sessions, job, version) or self._settle(job)
         code, detail = failure_of(outcome)
         return self._fail(job, code, detail)
 
