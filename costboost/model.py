@@ -110,6 +110,7 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     oof_score_: NDArray[np.float64]
     oof_probabilities_: NDArray[np.float64]
     n_folds_: int
+    library_versions_: dict[str, str]
     column_types_: dict[str, ColumnType]
     n_features_in_: int
     feature_names_in_: NDArray[Any]
@@ -288,18 +289,21 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         else:
             X, targets = validate_data(self, X, y, dtype=None, ensure_all_finite="allow-nan")
         check_classification_targets(targets)
-        columns, found = typed_columns(X, types)
+        read_by_costs = self.costs.columns if isinstance(self.costs, CostSpec) else frozenset()
+        only = None if types is None else {*types, *read_by_costs}
+        columns, self._known_types = typed_columns(X, types, only)
         if any(len(values) != len(targets) for values in columns.values()):
             raise ValueError(f"X and y have different numbers of rows; y has {len(targets)}")
-        if types is not None and not set(types) <= set(columns):
-            raise ValueError(f"these features have no column: {sorted(set(types) - set(columns))}")
-        self._known_types = found
-        self.column_types_ = {name: found[name] for name in (found if types is None else types)}
+        features = list(columns) if types is None else list(types)
+        if not set(features) <= set(columns):
+            raise ValueError(f"these features have no column: {sorted(set(features) - set(columns))}")
+        self.column_types_ = {name: self._known_types[name] for name in features}
         if named:
-            self.n_features_in_ = len(self.column_types_)
-            self.feature_names_in_ = np.array(list(self.column_types_), dtype=object)
-        needed = set(self.column_types_) | (self.costs.columns if isinstance(self.costs, CostSpec) else set())
-        return {name: values for name, values in columns.items() if name in needed}, targets
+            self.n_features_in_ = len(features)
+            self.feature_names_in_ = np.array(features, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        return columns, targets
 
     def _read(self, X: Any, also: frozenset[str] = frozenset()) -> Columns:
         check_is_fitted(self, "_scorer")
@@ -394,6 +398,26 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if self.threshold_ is None
             else self.threshold_,
         )
+
+    def _restore(
+        self,
+        scorer: Scorer,
+        labels: NDArray[Any],
+        known_types: Types,
+        features: Sequence[str],
+        *,
+        named: bool,
+    ) -> None:
+        """Become fitted again, from an artifact; booster and out-of-fold results are not in it."""
+        check_parameters(self)
+        self._scorer, self.classes_, self.costs_ = scorer, labels, scorer.costs
+        self.encoder_, self.calibrator_ = scorer.encoder, scorer.calibrator
+        self.threshold_ = scorer.score_threshold if scorer.rule == "empirical" else None
+        self.priors_ = np.array(scorer.priors)
+        self._known_types = dict(known_types)
+        self.column_types_ = {name: known_types[name] for name in features}
+        if named:
+            self.feature_names_in_ = np.array(list(features), dtype=object)
 
     def _keep_out_of_fold(self, raw: NDArray[np.float64], order: Rows, n_folds: int) -> None:
         self.n_folds_ = n_folds

@@ -1,0 +1,320 @@
+"""A fitted model as bytes: arrays in safetensors, the rest in a JSON header; no code, no pickle.
+
+The bytes are canonical: a model has one form, and bytes in another form than `dump` writes are refused.
+A digest inside them finds accidents; it is no signature, so everything read is checked as if it were hostile:
+sizes before anything is allocated, then types, shapes, indices and values.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import safetensors
+import safetensors.numpy
+from numpy.typing import NDArray
+
+from costboost.calibration import Calibrator
+from costboost.columns import COLUMN_TYPES, canonical_text
+from costboost.costs import CostSpec
+from costboost.features import FeatureEncoder
+from costboost.scorer import Scorer, Terms
+
+if TYPE_CHECKING:
+    from costboost.model import CostSensitiveModel
+
+#: Written into every artifact; readers refuse others.
+FORMAT = 1
+#: Larger artifacts are refused unread.
+MAX_ARTIFACT_BYTES = 256 * 2**20
+_MAX_HEADER_BYTES = 32 * 2**20
+
+_KEY = "costboost"
+_NO_DIGEST = "0" * 64
+_TERMS = {"feature": "I32", "cut": "F64", "below": "F64", "above": "F64", "missing": "F64", "output": "I32"}
+_ARRAYS = _TERMS | {"constant": "F64", "score_threshold": "F64"}
+_DTYPES: dict[str, Any] = {"I32": "<i4", "F64": "<f8"}
+_LABEL_DTYPES: dict[str, Any] = {
+    "b": bool,
+    "i": np.int64,
+    "u": np.uint64,
+    "f": np.float64,
+    "U": str,
+    "O": object,
+}
+_LIBRARIES = ("costboost", "numpy", "scikit-learn", "numba")
+# What a wrong shape of JSON raises on its way through the constructors.
+_FLAWS = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError)
+
+Header = dict[str, Any]
+Arrays = dict[str, NDArray[Any]]
+
+
+class ArtifactError(ValueError):
+    """These bytes are no artifact that this version can read, or they were damaged."""
+
+
+def dump(model: "CostSensitiveModel") -> bytes:
+    """Write a fitted model.
+
+    Parameters
+    ----------
+    model : CostSensitiveModel
+        Fitted, with stumps as weak learners.
+
+    Returns
+    -------
+    bytes
+        The same for the same model, on every machine with the same library versions.
+
+    Raises
+    ------
+    ValueError
+        If the weak learners are not ours, or a parameter is not plain JSON (a function, for instance).
+    sklearn.exceptions.NotFittedError
+        If the model is not fitted.
+    """
+    scorer = model.scorer()
+    state, arrays = _scorer_state(scorer)
+    header = {"format": FORMAT, "scorer": state, "model": _model_state(model)}
+    return _signed(header, arrays)
+
+
+def load(data: bytes) -> "CostSensitiveModel":
+    """Read a model; it predicts as the one that was dumped, and can be fitted anew.
+
+    Raises
+    ------
+    ArtifactError
+        If `dump` did not write these bytes.
+    """
+    header, arrays = _verified(data)
+    try:
+        model = _model_from(header["model"], _scorer_from(header["scorer"], arrays))
+        sound = dump(model) == data
+    except _FLAWS as error:
+        raise ArtifactError(f"the artifact is not sound: {type(error).__name__}") from error
+    if not sound:
+        raise ArtifactError("the artifact is not in the form in which it is written")
+    return model
+
+
+def load_scorer(data: bytes) -> Scorer:
+    """Read what serving needs, without importing scikit-learn.
+
+    Raises
+    ------
+    ArtifactError
+        If `dump` did not write these bytes.
+    """
+    header, arrays = _verified(data)
+    try:
+        scorer = _scorer_from(header["scorer"], arrays)
+        sound = _text(_scorer_state(scorer)[0]) == _text(header["scorer"])
+    except _FLAWS as error:
+        raise ArtifactError(f"the artifact is not sound: {type(error).__name__}") from error
+    if not sound:
+        raise ArtifactError("the artifact is not in the form in which it is written")
+    return scorer
+
+
+def read_header(data: bytes) -> dict[str, Any]:
+    """What an artifact says about itself: format, algorithm, parameters, classes, costs, library versions.
+
+    Raises
+    ------
+    ArtifactError
+        If the bytes are damaged.
+    """
+    return _verified(data)[0]
+
+
+# Bytes
+
+
+def _text(value: object) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def _written(header: Header, arrays: Arrays) -> bytes:
+    return safetensors.numpy.save(arrays, {_KEY: _text(header)})
+
+
+def _signed(header: Header, arrays: Arrays) -> bytes:
+    digest = hashlib.sha256(_written(header | {"digest": _NO_DIGEST}, arrays)).hexdigest()
+    return _written(header | {"digest": digest}, arrays)
+
+
+def _verified(data: bytes) -> tuple[Header, Arrays]:
+    """Header and arrays of bytes that are whole and canonical; what they say is not checked yet."""
+    if not 8 <= len(data) <= MAX_ARTIFACT_BYTES:
+        raise ArtifactError(f"an artifact has from 8 to {MAX_ARTIFACT_BYTES} bytes")
+    try:
+        header, arrays = _header_of(data), _arrays_of(data)
+        if header["format"] != FORMAT:
+            raise ArtifactError("the artifact was written in another format")
+        said = {name: value for name, value in header.items() if name != "digest"}
+        whole = _signed(said, arrays) == data
+    except ArtifactError:
+        raise
+    except (*_FLAWS, safetensors.SafetensorError) as error:
+        raise ArtifactError("these bytes are no artifact") from error
+    if not whole:
+        raise ArtifactError("the artifact is damaged: its digest does not match")
+    return said, arrays
+
+
+def _header_of(data: bytes) -> Header:
+    size = int.from_bytes(data[:8], "little")
+    if size > min(len(data) - 8, _MAX_HEADER_BYTES):
+        raise ArtifactError("the header of the artifact is too long")
+    outer = json.loads(data[8 : 8 + size])
+    header: Header = json.loads(outer["__metadata__"][_KEY])
+    return header
+
+
+def _arrays_of(data: bytes) -> Arrays:
+    stored = dict(safetensors.deserialize(data))  # type: ignore[no-untyped-call]
+    if {name: array["dtype"] for name, array in stored.items()} != _ARRAYS:
+        raise ArtifactError("the artifact does not hold the arrays of this format")
+    if any(len(array["shape"]) != 1 for array in stored.values()):
+        raise ArtifactError("the arrays of the artifact must have one dimension")
+    return {name: np.frombuffer(array["data"], _DTYPES[array["dtype"]]) for name, array in stored.items()}
+
+
+# Scorer
+
+
+def _scorer_state(scorer: Scorer) -> tuple[dict[str, Any], Arrays]:
+    terms = scorer.ensemble
+    if not isinstance(terms, Terms):
+        raise ValueError(  # noqa: TRY004 - the user chose another weak learner, no type is wrong
+            "only ensembles of decision stumps can be stored; these weak learners come from elsewhere"
+        )
+    state = {
+        "encoder": scorer.encoder.to_state(),
+        "calibrator": scorer.calibrator.to_state(),
+        "classes": list(scorer.classes),
+        "codes": list(scorer.codes),
+        "priors": list(scorer.priors),
+        "costs": scorer.costs.to_dict(),
+        "decision_rule": scorer.rule,
+        "n_features": terms.n_features,
+    }
+    arrays = {name: np.ascontiguousarray(getattr(terms, name)) for name in (*_TERMS, "constant")}
+    return state, arrays | {"score_threshold": np.array([scorer.score_threshold])}
+
+
+def _scorer_from(state: Mapping[str, Any], arrays: Arrays) -> Scorer:
+    if arrays["score_threshold"].shape != (1,):
+        raise ValueError("one threshold is needed")
+    if not all(type(name) is str for name in state["classes"]):
+        raise ValueError("the classes must be text")
+    terms = Terms(**{name: arrays[name] for name in (*_TERMS, "constant")}, n_features=state["n_features"])
+    return Scorer(
+        encoder=FeatureEncoder.from_state(state["encoder"]),
+        ensemble=terms,
+        calibrator=Calibrator.from_state(state["calibrator"]),
+        classes=tuple(state["classes"]),
+        codes=tuple(state["codes"]),
+        priors=tuple(state["priors"]),
+        costs=CostSpec.from_dict(state["costs"]),
+        rule=state["decision_rule"],
+        score_threshold=float(arrays["score_threshold"][0]),
+    )
+
+
+# Model
+
+
+def _model_state(model: "CostSensitiveModel") -> dict[str, Any]:
+    labels = model.classes_
+    split = model.split
+    return {
+        "class": type(model).__name__,
+        "booster": _booster_state(model.estimator),
+        "calibration": model.calibration,
+        "train_costs": model.train_costs,
+        "split": None if split is None else dict(vars(split)),
+        "random_state": model.random_state if isinstance(model.random_state, int) else None,
+        "labels": {"kind": labels.dtype.kind, "values": labels.tolist()},
+        "known_types": [list(item) for item in model._known_types.items()],
+        "features": list(model.column_types_),
+        "named": hasattr(model, "feature_names_in_"),
+        "n_features_in": model.n_features_in_,
+        "n_folds": model.n_folds_,
+        "library_versions": getattr(model, "library_versions_", None) or _library_versions(),
+    }
+
+
+def _library_versions() -> dict[str, str]:
+    return {name: metadata.version(name) for name in _LIBRARIES}
+
+
+def _booster_state(booster: Any) -> dict[str, Any] | None:
+    """Algorithm and parameters of an unfitted booster; its costs and seed come from the model."""
+    if booster is None:
+        return None
+    from costboost.learners.stump import DecisionStump  # noqa: PLC0415
+    from costboost.registry import ALGORITHMS  # noqa: PLC0415
+
+    name = next((name for name, algorithm in ALGORITHMS.items() if algorithm.cls is type(booster)), None)
+    if name is None:
+        raise ValueError(f"{type(booster).__name__} is not a registered algorithm and cannot be stored")
+    if not (booster.estimator is None or isinstance(booster.estimator, DecisionStump)):
+        raise ValueError(f"weak learners of class {type(booster.estimator).__name__} cannot be stored")
+    stump = None if booster.estimator is None else _plain(booster.estimator.get_params())
+    asked = set(ALGORITHMS[name].parameters["properties"])
+    params = {key: value for key, value in booster.get_params(deep=False).items() if key in asked}
+    return {"algorithm": name, "params": _plain(params), "stump": stump}
+
+
+def _plain(params: Mapping[str, Any]) -> dict[str, Any]:
+    plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in params.items()}
+    for name, value in plain.items():
+        if not (value is None or isinstance(value, bool | int | float | str)):
+            raise ValueError(f"parameter {name} holds a {type(value).__name__}, which cannot be stored")
+    return plain
+
+
+def _model_from(state: Mapping[str, Any], scorer: Scorer) -> "CostSensitiveModel":
+    from costboost.model import CostSensitiveModel  # noqa: PLC0415
+    from costboost.splits import Split  # noqa: PLC0415
+
+    types = dict(state["known_types"])
+    if not set(types.values()) <= set(COLUMN_TYPES) or sorted(state["features"]) != list(
+        scorer.encoder.types
+    ):
+        raise ValueError("the columns of the model are not sound")
+    labels = np.array(state["labels"]["values"], dtype=_LABEL_DTYPES[state["labels"]["kind"]])
+    if tuple(canonical_text(label) for label in labels.tolist()) != scorer.classes:
+        raise ValueError("the labels of the model are not its classes")
+    model = CostSensitiveModel(
+        _booster_from(state["booster"]),
+        costs=scorer.costs,
+        calibration=state["calibration"],
+        decision_rule=scorer.rule,
+        train_costs=state["train_costs"],
+        split=None if state["split"] is None else Split(**state["split"]),
+        random_state=state["random_state"],
+    )
+    model.library_versions_ = dict(state["library_versions"])
+    model._restore(scorer, labels, types, state["features"], named=state["named"])
+    model.n_features_in_, model.n_folds_ = state["n_features_in"], state["n_folds"]
+    return model
+
+
+def _booster_from(state: Mapping[str, Any] | None) -> Any:
+    if state is None:
+        return None
+    from costboost.learners.stump import DecisionStump  # noqa: PLC0415
+    from costboost.parameters import check_params  # noqa: PLC0415
+    from costboost.registry import ALGORITHMS  # noqa: PLC0415
+
+    algorithm = ALGORITHMS[state["algorithm"]]
+    if check_params(algorithm.cls, state["params"]):
+        raise ValueError("the parameters of the algorithm are not sound")
+    stump = None if state["stump"] is None else DecisionStump(**state["stump"])
+    return algorithm.cls(stump, **state["params"])
