@@ -1,14 +1,47 @@
 """Puts the HTTP application together: routers, error handlers, the layers around every request."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+
+import anyio
 from fastapi import FastAPI
 from starlette.middleware import Middleware
 
-from service.api import errors
+from service.api import (
+    algorithms,
+    aliases,
+    errors,
+    models,
+    openapi,
+    pages,
+    predictions,
+    probes,
+    versions,
+)
 from service.api.middleware import OriginGuard, RequestContext, RequestLimits
-from service.api.routes import StrictRoute
+from service.usecases.scoring import Scoring
 from service.wiring import Wiring
 
 DESCRIPTION = "Cost-sensitive boosting: train on a table and its costs, get the decision that costs least."
+
+ROUTERS = (
+    algorithms.router,
+    models.router,
+    versions.router,
+    aliases.router,
+    predictions.router,
+    probes.router,
+    pages.router,
+)
+
+
+class CostboostApp(FastAPI):
+    """The application; its OpenAPI document is completed by us."""
+
+    def openapi(self) -> dict[str, object]:
+        """Give the OpenAPI document."""
+        return openapi.document(self)
 
 
 def create_app(wiring: Wiring) -> FastAPI:
@@ -23,17 +56,30 @@ def create_app(wiring: Wiring) -> FastAPI:
         ),
         Middleware(OriginGuard),
     ]
-    app = FastAPI(
+    app = CostboostApp(
         title="Costboost",
         description=DESCRIPTION,
-        version="0.1.0",
-        openapi_url="/openapi.json",
+        version=version("costboost"),
         docs_url=None,
         redoc_url=None,
-        middleware=layers,
         redirect_slashes=False,
+        middleware=layers,
+        lifespan=_lifespan,
     )
-    app.router.route_class = StrictRoute
     app.state.wiring = wiring
+    app.state.scoring = Scoring(wiring.readers, wiring.store)
+    for router in ROUTERS:
+        app.include_router(router)
     errors.install(app)
     return app
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    scoring: Scoring = app.state.scoring
+    scoring.start()
+    app.state.batches = predictions.batch_threads()
+    try:
+        yield
+    finally:
+        await anyio.to_thread.run_sync(scoring.stop)

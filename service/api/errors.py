@@ -12,7 +12,6 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from service.api.pointers import field_errors
 from service.api.problems import problem
 from service.domain.errors import (
     ConflictError,
@@ -29,6 +28,8 @@ from service.domain.errors import (
     UnavailableError,
     UnsupportedMediaTypeError,
 )
+from service.domain.faults import field_errors
+from service.logs import frames
 
 STATUS: dict[type[CostboostError], int] = {
     MalformedError: 400,
@@ -76,18 +77,8 @@ def status_of(error: CostboostError) -> int:
 
 def unexpected(request: Request, error: Exception) -> Response:
     """Answer 500 and log where it happened; the message of the exception may hold values, so it stays out."""
-    frames = _frames(error)
-    log.error("unexpected error", error=type(error).__name__, where=frames[-1:], frames=frames)
+    log.error("unexpected error", error=type(error).__name__, frames=frames(error.__traceback__))
     return problem(request, 500, "internal", "an unexpected error; the log has it under this request id")
-
-
-def _frames(error: BaseException) -> list[str]:
-    frames, trace = [], error.__traceback__
-    while trace is not None:
-        code = trace.tb_frame.f_code
-        frames.append(f"{code.co_filename}:{trace.tb_lineno} {code.co_name}")
-        trace = trace.tb_next
-    return frames
 
 
 async def _refused(request: Request, error: Exception) -> Response:

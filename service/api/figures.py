@@ -1,6 +1,8 @@
 """The Prometheus figures of the API process, all named `costboost_…`."""
 
-from prometheus_client import CollectorRegistry, Counter, Histogram
+from collections.abc import Mapping
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 REGISTRY = CollectorRegistry()
 
@@ -20,3 +22,12 @@ DECISIONS = Counter(
     ["model", "version", "decision"],
     registry=REGISTRY,
 )
+
+
+def job_figures(counts: Mapping[str, int]) -> bytes:
+    """Training jobs by status in Prometheus' text form; counted in the database, so a restart loses none."""
+    registry = CollectorRegistry()
+    gauge = Gauge("costboost_training_jobs", "Training jobs, by status.", ["status"], registry=registry)
+    for status, count in counts.items():
+        gauge.labels(status).set(count)
+    return generate_latest(registry)

@@ -79,9 +79,14 @@ def problem(
         "request_id": request.scope.get("state", {}).get("request_id", ""),
     }
     if errors:
-        content["errors"] = [_fault(error) for error in errors[:MAX_LISTED_ERRORS]]
+        content["errors"] = faults_of(errors)
         content["errors_total"] = len(errors) if errors_total is None else errors_total
     return Response(msgspec.json.encode(content), status, headers, MEDIA_TYPE)
+
+
+def faults_of(errors: Sequence[FieldError]) -> list[dict[str, Any]]:
+    """List the first single faults, as plain JSON."""
+    return [_fault(error) for error in errors[:MAX_LISTED_ERRORS]]
 
 
 def _fault(error: FieldError) -> dict[str, Any]:

@@ -319,11 +319,6 @@ PROBLEMS: dict[str, Problem] = {
         "Give shares between 0 and 1 with sum 1.",
     ),
     "invalid_data": Problem("Invalid data", "The data cannot be split or priced as asked.", "See `errors`."),
-    "time_limit": Problem(
-        "Time limit",
-        "Reading the table took longer than the limit.",
-        "Send less, or raise COSTBOOST_INTAKE_SECONDS.",
-    ),
     "internal": Problem(
         "Internal error", "Something unexpected; this is a fault of the service.", "Report the request id."
     ),

@@ -1,0 +1,109 @@
+"""The answer of a prediction: arrays over rows become one JSON object a row. JSON has no NaN: it is null."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from service.api.problems import faults_of
+from service.learning import Answers
+from service.usecases.predicting import Predicted
+from service.usecases.scoring import Loaded
+
+#: Of a row that could not be scored everything but its id is null.
+NOTHING: dict[str, Any] = dict.fromkeys(
+    (
+        "probabilities",
+        "decision",
+        "label",
+        "decision_source",
+        "score",
+        "log_odds",
+        "expected_cost",
+        "threshold",
+        "thresholds",
+        "thresholds_exact",
+    )
+)
+
+
+def encode(loaded: Loaded, rows: Sequence[Any], predicted: Predicted, *, repriced: bool) -> bytes:
+    """Write the whole answer."""
+    answer = {
+        "model": loaded.model,
+        "version": loaded.version.number,
+        "costs": {"source": "request" if repriced else "training", "repriced": repriced},
+        "predictions": _predictions(rows, predicted),
+    }
+    if predicted.faults:
+        answer |= {"errors": faults_of(predicted.faults), "errors_total": predicted.faults_total}
+    return msgspec.json.encode(answer)
+
+
+def _predictions(rows: Sequence[Any], predicted: Predicted) -> list[dict[str, Any]]:
+    if predicted.answers is None:
+        return [{**_id(row), **NOTHING, "warnings": []} for row in rows]
+    answered = _answered(predicted.answers)
+    if len(answered) < len(rows):
+        found = dict(zip(predicted.sound.tolist(), answered, strict=True))
+        answered = [found.get(index, NOTHING) for index in range(len(rows))]
+    warnings = _warnings(rows, predicted)
+    return [
+        {**_id(row), **one, "warnings": told} for row, one, told in zip(rows, answered, warnings, strict=True)
+    ]
+
+
+def _id(row: Any) -> dict[str, Any]:
+    return {"id": row["id"]} if isinstance(row, dict) and "id" in row else {}
+
+
+def _answered(answers: Answers) -> list[dict[str, Any]]:
+    classes, actions = answers.classes, answers.actions
+    labels = [*classes, None]  # -1, a review, serves no class yet
+    exact = answers.thresholds_exact.tolist()
+    return [
+        {
+            "probabilities": dict(zip(classes, p, strict=True)),
+            "decision": actions[decision],
+            "label": labels[label],
+            "decision_source": answers.source if label >= 0 else "review",
+            "score": _by_class(classes, score),
+            "log_odds": _by_class(classes, log_odds),
+            "expected_cost": dict(zip(actions, cost, strict=True)),
+            "threshold": threshold,
+            "thresholds": dict(zip(classes, thresholds, strict=True)) if is_exact else None,
+            "thresholds_exact": is_exact,
+        }
+        for p, decision, label, score, log_odds, cost, threshold, thresholds, is_exact in zip(
+            answers.probabilities.tolist(),
+            answers.decision.tolist(),
+            answers.label.tolist(),
+            answers.score.tolist(),
+            answers.log_odds.tolist(),
+            answers.expected_cost.tolist(),
+            answers.threshold.tolist(),
+            answers.thresholds.tolist(),
+            exact,
+            strict=True,
+        )
+    ]
+
+
+def _by_class(classes: Sequence[str], value: Any) -> Any:
+    """Two classes have one score, more have one each."""
+    return dict(zip(classes, value, strict=True)) if isinstance(value, list) else value
+
+
+def _warnings(rows: Sequence[Any], predicted: Predicted) -> list[list[dict[str, str]]]:
+    extra = [name for name in predicted.extra if name != "id"]
+    told: list[list[dict[str, str]]] = [
+        [{"code": "unknown_column", "feature": name} for name in extra if name in row]
+        if isinstance(row, dict)
+        else []
+        for row in rows
+    ]
+    assert predicted.answers is not None
+    for name, unknown in predicted.answers.unknown.items():
+        for index in predicted.sound[unknown].tolist():
+            told[index].append({"code": "unknown_category", "feature": name})
+    return told

@@ -1,0 +1,69 @@
+"""The OpenAPI document: FastAPI's, with our problems instead of its own and the parts it cannot see."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+
+from service.api import prediction_schema
+from service.api.problems import ProblemDetails, responses
+
+TAGS = [
+    {"name": "datasets", "description": "Tables to learn from."},
+    {"name": "cost-specs", "description": "What each outcome costs, named and kept."},
+    {"name": "algorithms", "description": "What can be trained, and with which parameters."},
+    {"name": "training-jobs", "description": "Requested trainings."},
+    {"name": "models", "description": "Models, their versions and the aliases that point to them."},
+    {"name": "predictions", "description": "The decision that costs least, for each row."},
+    {"name": "probes", "description": "Is it alive, ready, which release, how busy."},
+]
+
+_OWN = {"HTTPValidationError", "ValidationError"}
+
+
+def document(app: FastAPI) -> dict[str, Any]:
+    """Build the document once."""
+    if app.openapi_schema is None:
+        app.openapi_schema = _build(app)
+    return app.openapi_schema
+
+
+def _build(app: FastAPI) -> dict[str, Any]:
+    built = get_openapi(
+        title=app.title, version=app.version, description=app.description, routes=app.routes, tags=TAGS
+    )
+    schemas = built.setdefault("components", {}).setdefault("schemas", {})
+    schemas |= _problem_schemas() | prediction_schema.schemas()
+    for name in _OWN:
+        schemas.pop(name, None)
+    for operation in _operations(built):
+        _complete(operation)
+    return built
+
+
+def _problem_schemas() -> dict[str, Any]:
+    schema = ProblemDetails.model_json_schema(ref_template="#/components/schemas/{model}")
+    return {**schema.pop("$defs"), "ProblemDetails": schema}
+
+
+def _operations(built: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for path, methods in built["paths"].items():
+        if path.startswith("/v1") or path == "/predict":
+            yield from methods.values()
+
+
+def _complete(operation: dict[str, Any]) -> None:
+    """Add the problems that the layers around every handler answer."""
+    common = [400, 403, 503] + ([413, 415, 422] if "requestBody" in operation else [])
+    answers = operation["responses"]
+    for status, entry in responses(*common).items():
+        if _is_fastapi_own(answers.get(str(status))):
+            answers[str(status)] = entry
+    if _is_fastapi_own(answers.get("422", {"content": {}})):
+        answers["422"] = responses(422)[422]
+    operation["responses"] = dict(sorted(answers.items()))
+
+
+def _is_fastapi_own(response: dict[str, Any] | None) -> bool:
+    return response is None or "HTTPValidationError" in str(response.get("content", {}))

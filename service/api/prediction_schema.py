@@ -1,0 +1,140 @@
+"""What the OpenAPI document says about `/predict`, whose body FastAPI does not decode."""
+
+from typing import Any, Final
+
+from service.domain.costs import COSTS
+
+_REF = "#/components/schemas/{model}"
+
+_NUMBERS: Final = {"type": "object", "additionalProperties": {"type": "number"}}
+
+EXAMPLE_REQUEST: Final = {
+    "model": "card-fraud",
+    "rows": [{"id": "tx-1", "amount": 500, "zip": "01234", "merchant": "x9"}],
+    "costs": {"fn": {"per": {"amount": 1.0}, "min": 15}, "fp": 5},
+}
+
+EXAMPLE_ANSWER: Final = {
+    "model": "card-fraud",
+    "version": 7,
+    "costs": {"source": "request", "repriced": True},
+    "predictions": [
+        {
+            "id": "tx-1",
+            "probabilities": {"legit": 0.934, "fraud": 0.066},
+            "decision": "fraud",
+            "label": "fraud",
+            "decision_source": "expected_cost",
+            "score": -1.32,
+            "log_odds": -2.65,
+            "expected_cost": {"legit": 33.0, "fraud": 4.67},
+            "threshold": 0.0099,
+            "thresholds": {"legit": 0.9901, "fraud": 0.0099},
+            "thresholds_exact": True,
+            "warnings": [{"code": "unknown_category", "feature": "merchant"}],
+        }
+    ],
+}
+
+REQUEST: Final[dict[str, Any]] = {
+    "type": "object",
+    "required": ["rows"],
+    "additionalProperties": False,
+    "properties": {
+        "model": {"type": "string", "description": "May be left out when there is exactly one."},
+        "alias": {"type": "string", "description": "champion when neither alias nor version is given."},
+        "version": {"type": "integer", "minimum": 1, "maximum": 2**31 - 1},
+        "rows": {
+            "type": "array",
+            "minItems": 1,
+            "items": {
+                "type": "object",
+                "description": "Column and value, as the version's schema names them; `id` is given back.",
+                "additionalProperties": {"type": ["string", "number", "boolean", "null"]},
+            },
+        },
+        "costs": COSTS.json_schema(ref_template=_REF) | {"description": "Instead of those of training."},
+        "cost_spec": {"type": "string", "description": "Id of a stored cost spec, instead of `costs`."},
+        "priors": _NUMBERS | {"description": "Share of each class where the rows come from."},
+        "threshold": {
+            "type": "number",
+            "minimum": 0,
+            "maximum": 1,
+            "description": "Two classes: positive above this probability, whatever the costs.",
+        },
+        "on_row_error": {
+            "enum": ["fail", "null"],
+            "default": "fail",
+            "description": "null: a row with a fault is answered with nulls, the others as usual.",
+        },
+    },
+    "example": EXAMPLE_REQUEST,
+}
+
+PREDICTION: Final[dict[str, Any]] = {
+    "type": "object",
+    "description": "Of a row with a fault (on_row_error null) all but `id` and `warnings` is null.",
+    "properties": {
+        "id": {"type": ["string", "number"], "description": "As sent."},
+        "probabilities": {"type": ["object", "null"], "additionalProperties": {"type": "number"}},
+        "decision": {"type": ["string", "null"], "description": "The chosen action."},
+        "label": {"type": ["string", "null"], "description": "The class it serves; null for a review."},
+        "decision_source": {"enum": ["expected_cost", "threshold", "empirical", "sign", "review", None]},
+        "score": {"type": ["number", "object", "null"], "description": "F; of each class for more than two."},
+        "log_odds": {"type": ["number", "object", "null"]},
+        "expected_cost": {"type": ["object", "null"], "additionalProperties": {"type": "number"}},
+        "threshold": {"type": ["number", "null"]},
+        "thresholds": {"type": ["object", "null"], "additionalProperties": {"type": ["number", "null"]}},
+        "thresholds_exact": {"type": ["boolean", "null"]},
+        "warnings": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "code": {"enum": ["unknown_category", "unknown_column"]},
+                    "feature": {"type": "string"},
+                },
+            },
+        },
+    },
+}
+
+ANSWER: Final[dict[str, Any]] = {
+    "type": "object",
+    "required": ["model", "version", "costs", "predictions"],
+    "properties": {
+        "model": {"type": "string"},
+        "version": {"type": "integer"},
+        "costs": {
+            "type": "object",
+            "properties": {"source": {"enum": ["training", "request"]}, "repriced": {"type": "boolean"}},
+        },
+        "predictions": {"type": "array", "items": {"$ref": _REF.format(model="Prediction")}},
+        "errors": {"type": "array", "items": {"$ref": _REF.format(model="Fault")}},
+        "errors_total": {"type": "integer"},
+    },
+    "example": EXAMPLE_ANSWER,
+}
+
+
+def schemas() -> dict[str, Any]:
+    """Give the components that the entries below refer to."""
+    request = {**REQUEST, "properties": dict(REQUEST["properties"])}
+    request["properties"]["costs"] = {
+        key: value for key, value in REQUEST["properties"]["costs"].items() if key != "$defs"
+    }
+    costs = REQUEST["properties"]["costs"].get("$defs", {})
+    return {**costs, "PredictRequest": request, "Prediction": PREDICTION, "PredictAnswer": ANSWER}
+
+
+OPENAPI: Final[dict[str, Any]] = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/json": {"schema": {"$ref": _REF.format(model="PredictRequest")}}},
+    }
+}
+
+PREDICTED: Final[dict[str, Any]] = {
+    "description": "One prediction for each row, in the order of the rows",
+    "content": {"application/json": {"schema": {"$ref": _REF.format(model="PredictAnswer")}}},
+}

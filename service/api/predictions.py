@@ -1,0 +1,148 @@
+"""/predict: rows in, the decision that costs least out; the database is not on the way."""
+
+import os
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from typing import Annotated, Any, TypeVar
+
+import anyio
+from fastapi import APIRouter, Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from service.api.answers import encode
+from service.api.context import DEFAULT_TENANT
+from service.api.figures import DECISIONS
+from service.api.prediction_schema import OPENAPI, PREDICTED
+from service.api.problems import responses
+from service.api.routes import StrictRoute
+from service.domain.errors import NotAcceptableError, UnavailableError, UnsupportedMediaTypeError
+from service.domain.predictions import PredictBody, Selector, decode, selected
+from service.learning import PricedCosts
+from service.usecases.predicting import Predicted, predict, price
+from service.usecases.scoring import Loaded, Scoring
+
+router = APIRouter(route_class=StrictRoute, tags=["predictions"])
+
+#: Bodies and batches up to this size are answered on the event loop: less work than handing them to a thread.
+INLINE_BYTES = 16 * 1024
+INLINE_ROWS = 32
+#: Larger bodies that wait for a thread; more are told to come again.
+MAX_WAITING = 64
+
+JSON = "application/json"
+RESPONSES: dict[int | str, dict[str, Any]] = {
+    200: PREDICTED,
+    **responses(400, 404, 406, 409, 413, 415, 422, 503),
+}
+
+Result = TypeVar("Result")
+
+
+def batch_threads() -> anyio.CapacityLimiter:
+    """Threads for larger bodies: few, so that they leave the processor to single rows."""
+    return anyio.CapacityLimiter(max(1, (os.cpu_count() or 2) - 1))
+
+
+@router.post(
+    "/predict",
+    operation_id="predict",
+    summary="Decide rows",
+    response_class=Response,
+    responses=RESPONSES,
+    openapi_extra=OPENAPI,
+)
+async def predict_rows(request: Request) -> Response:
+    """Decide rows with a model named in the body; it may be left out when there is exactly one."""
+    return await _answer(request, Selector(DEFAULT_TENANT, None))
+
+
+@router.post(
+    "/v1/predict",
+    operation_id="predict_v1",
+    summary="Decide rows",
+    response_class=Response,
+    responses=RESPONSES,
+    openapi_extra=OPENAPI,
+)
+async def predict_rows_v1(request: Request) -> Response:
+    """Decide rows; the same as `/predict`."""
+    return await _answer(request, Selector(DEFAULT_TENANT, None))
+
+
+@router.post(
+    "/v1/models/{model}/predict",
+    operation_id="predict_with_model",
+    summary="Decide rows with a model",
+    response_class=Response,
+    responses=RESPONSES,
+    openapi_extra=OPENAPI,
+)
+async def predict_with_model(
+    request: Request,
+    model: str,
+    alias: Annotated[str | None, Query(description="Which alias; champion when neither is given.")] = None,
+    version: Annotated[int | None, Query(ge=1, lt=2**31, description="Which version instead.")] = None,
+) -> Response:
+    """Decide rows with the model of the path; alias or version in the query or in the body."""
+    return await _answer(request, Selector(DEFAULT_TENANT, model, alias, version))
+
+
+async def _answer(request: Request, path: Selector) -> Response:
+    _check_media_types(request)
+    body = await request.body()
+    is_small = len(body) <= INLINE_BYTES
+    wish = decode(body) if is_small else await _in_thread(request, decode, body)
+    scoring: Scoring = request.app.state.scoring
+    selector = selected(path, wish)
+    loaded = scoring.cached(selector)
+    if loaded is None:
+        loaded = await anyio.to_thread.run_sync(scoring.load, selector)
+    costs = await _costs(scoring, loaded, wish)
+    max_rows = request.app.state.wiring.settings.max_predict_rows
+    if is_small and len(wish.rows) <= INLINE_ROWS:
+        answer = _predict(loaded, wish, costs, max_rows)
+    else:
+        answer = await _in_thread(request, _predict, loaded, wish, costs, max_rows)
+    return Response(answer, media_type=JSON)
+
+
+def _predict(loaded: Loaded, wish: PredictBody, costs: PricedCosts | None, max_rows: int) -> bytes:
+    predicted = predict(loaded.predictor, wish, costs, max_rows)
+    _count(loaded, predicted)
+    return encode(loaded, wish.rows, predicted, repriced=costs is not None)
+
+
+async def _costs(scoring: Scoring, loaded: Loaded, wish: PredictBody) -> PricedCosts | None:
+    if wish.costs is not None:
+        return price(loaded.predictor, bytes(wish.costs))
+    if wish.cost_spec is None:
+        return None
+    known = scoring.cached_costs(loaded, wish.cost_spec)
+    return known or await anyio.to_thread.run_sync(scoring.load_costs, loaded, wish.cost_spec)
+
+
+def _count(loaded: Loaded, predicted: Predicted) -> None:
+    answers = predicted.answers
+    if answers is not None:
+        for label, rows in Counter(answers.label.tolist()).items():
+            name = answers.classes[label] if label >= 0 else "review"
+            DECISIONS.labels(loaded.model, str(loaded.version.number), name).inc(rows)
+
+
+async def _in_thread(request: Request, work: Callable[..., Result], *arguments: object) -> Result:
+    """Do larger work in one of few threads, so that single rows do not wait behind it."""
+    threads: anyio.CapacityLimiter = request.app.state.batches
+    if threads.statistics().tasks_waiting >= MAX_WAITING:
+        raise UnavailableError("busy", "too many large predictions are waiting already", retry_after=1)
+    return await anyio.to_thread.run_sync(partial(work, *arguments), limiter=threads)
+
+
+def _check_media_types(request: Request) -> None:
+    given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if given != JSON:
+        raise UnsupportedMediaTypeError("unsupported_media_type", f"rows are read as {JSON}")
+    wanted = request.headers.get("accept", "*/*").lower()
+    if not any(kind in wanted for kind in (JSON, "application/*", "*/*")):
+        raise NotAcceptableError("not_acceptable", f"predictions are written as {JSON}")

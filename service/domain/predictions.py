@@ -1,0 +1,148 @@
+"""What can be asked of `/predict`: rows, and how they shall be priced and decided."""
+
+import re
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import msgspec
+
+from service.domain.errors import FieldError, InvalidError, MalformedError, pointer
+from service.domain.models import CHAMPION
+
+#: Fields of the contract that this release does not have.
+NOT_YET: Final = ("explain", "record")
+
+OnRowError = Literal["fail", "null"]
+
+# msgspec says where: "Expected `int`, got `str` - at `$.version`".
+_PLACE = re.compile(r"(?P<detail>.*?)(?: - at (?:the key in )?`\$(?P<place>.*)`)?", re.DOTALL)
+_STEP = re.compile(r"\.?([^.\[\]]+)|\[(\d+|\.\.\.)\]")
+
+
+class PredictBody(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """
+    The JSON body of a prediction; everything but `rows` may be left out.
+
+    Attributes
+    ----------
+    rows : list
+        Objects of column and value, and an `id` that is given back.
+    costs : object
+        Costs in one of their three forms; kept as JSON until the classes are known.
+    """
+
+    rows: list[Any]
+    model: str | None = None
+    alias: str | None = None
+    version: int | None = None
+    costs: msgspec.Raw | None = None
+    cost_spec: str | None = None
+    priors: dict[str, float] | None = None
+    threshold: float | None = None
+    on_row_error: OnRowError = "fail"
+    explain: Any = None
+    record: Any = None
+
+
+@dataclass(frozen=True)
+class Selector:
+    """
+    Which version shall answer.
+
+    Attributes
+    ----------
+    model : str or None
+        None: the only model there is.
+    alias, version : str, int or None
+        At most one of them; the alias champion when neither is given.
+    """
+
+    tenant: str
+    model: str | None = None
+    alias: str | None = None
+    version: int | None = None
+
+
+_DECODER = msgspec.json.Decoder(PredictBody)
+
+
+def decode(body: bytes) -> PredictBody:
+    """
+    Read the JSON body.
+
+    Raises
+    ------
+    MalformedError
+        Not JSON: NaN and Infinity are no JSON numbers.
+    InvalidError
+        A field is unknown, of the wrong type, or not supported yet.
+    """
+    try:
+        wish = _DECODER.decode(body)
+    except msgspec.ValidationError as error:
+        raise _invalid(str(error)) from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise MalformedError("malformed", "the body is not JSON") from None
+    _check(wish)
+    return wish
+
+
+def selected(path: Selector, wish: PredictBody) -> Selector:
+    """
+    Join what path and query say to what the body says.
+
+    Raises
+    ------
+    InvalidError
+        They name two models, or alias and version, or one of them twice.
+    """
+    if path.model is not None and wish.model not in (None, path.model):
+        raise _inconsistent("/model", "is another one than that of the path")
+    given = [one for one in (path.alias, path.version, wish.alias, wish.version) if one is not None]
+    if len(given) > 1:
+        raise _inconsistent("/alias" if wish.version is None else "/version", "give one alias or one version")
+    version = path.version or wish.version
+    alias = path.alias or wish.alias or (CHAMPION if version is None else None)
+    return Selector(path.tenant, path.model or wish.model, alias, version)
+
+
+def _inconsistent(place: str, detail: str) -> InvalidError:
+    return InvalidError("invalid", "the request is not consistent", [FieldError(place, "exclusive", detail)])
+
+
+def _check(wish: PredictBody) -> None:
+    asked = [name for name in NOT_YET if getattr(wish, name) not in (None, False)]
+    if asked:
+        faults = [FieldError(pointer(name), "not_supported_yet", "is not supported yet") for name in asked]
+        raise InvalidError("not_supported_yet", f"not supported yet: {', '.join(asked)}", faults)
+    if wish.costs is not None and wish.cost_spec is not None:
+        raise _inconsistent("/cost_spec", "cannot be given together with costs")
+    faults = list[FieldError]()
+    if not wish.rows:
+        faults.append(FieldError("/rows", "too_few", "at least one row is needed"))
+    if wish.threshold is not None and not 0.0 <= wish.threshold <= 1.0:
+        faults.append(FieldError("/threshold", "out_of_range", "must lie between 0 and 1"))
+    if wish.version is not None and not 1 <= wish.version < 2**31:
+        faults.append(FieldError("/version", "out_of_range", "must be the number of a version"))
+    for index, row in enumerate(wish.rows):
+        if isinstance(row, dict) and not isinstance(row.get("id"), str | int | float | None):
+            faults.append(FieldError(pointer("rows", index, "id"), "wrong_type", "must be text or a number"))
+    if faults:
+        raise InvalidError("invalid", "a field of the request is wrong", faults)
+
+
+def _invalid(message: str) -> InvalidError:
+    match = _PLACE.fullmatch(message)
+    assert match is not None
+    detail, place = match["detail"], match["place"] or ""
+    steps = [name or index for name, index in _STEP.findall(place) if name or index != "..."]
+    code = "wrong_type"
+    if unknown := re.fullmatch(r"Object contains unknown field `(.*)`", detail, re.DOTALL):
+        steps, code, detail = [*steps, unknown[1]], "unknown_field", "is not a field of this request"
+    elif missing := re.fullmatch(r"Object missing required field `(.*)`", detail):
+        steps, code, detail = [*steps, missing[1]], "missing", "is required"
+    elif detail.startswith("Invalid enum value"):
+        code, detail = "unknown_value", "is not one of the known values"
+    return InvalidError(
+        "invalid", "a field of the request is wrong", [FieldError(pointer(*steps), code, detail)]
+    )

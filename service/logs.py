@@ -1,0 +1,58 @@
+"""Logs as JSON lines on standard error: ids and figures, never a value of a row."""
+
+import json
+import logging
+import sys
+import traceback
+from datetime import UTC, datetime
+from types import TracebackType
+
+import structlog
+
+
+def configure(level: str) -> None:
+    """
+    Send all logging of the process, that of libraries too, to standard error, one JSON object a line.
+
+    Parameters
+    ----------
+    level : str
+        "debug", "info", "warning" or "error".
+    """
+    number = logging.getLevelNamesMapping()[level.upper()]
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.JSONRenderer(),
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(number),
+        logger_factory=structlog.WriteLoggerFactory(sys.stderr),
+        cache_logger_on_first_use=True,
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonFormatter())
+    # Libraries say much at "info"; from them only what an operator must know is kept.
+    logging.basicConfig(level=max(number, logging.WARNING), handlers=[handler], force=True)
+
+
+class JsonFormatter(logging.Formatter):
+    """Writes a record of the standard library like one of ours."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Give one line; of an exception its kind and place, for its text may hold data."""
+        line: dict[str, object] = {
+            "event": record.getMessage(),
+            "logger": record.name,
+            "level": record.levelname.lower(),
+            "timestamp": datetime.fromtimestamp(record.created, UTC).isoformat(),
+        }
+        if record.exc_info and record.exc_info[0] is not None:
+            line |= {"error": record.exc_info[0].__name__, "frames": frames(record.exc_info[2])}
+        return json.dumps(line)
+
+
+def frames(trace: TracebackType | None) -> list[str]:
+    """List where an exception came through, outermost first."""
+    return [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(trace)]

@@ -1,0 +1,102 @@
+"""The API process: checks the address, applies migrations, serves, and keeps a worker process beside it."""
+
+import ipaddress
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+import structlog
+import uvicorn
+from pydantic import SecretStr
+
+from service import logs
+from service.api.app import create_app
+from service.settings import PREFIX, Settings, SettingsError, load_settings
+from service.wiring import migrate, wire
+from service.workers.keeper import WorkerKeeper
+
+log = structlog.get_logger("service.main")
+
+
+def serve(settings: Settings, *, with_worker: bool = True) -> None:
+    """
+    Serve until SIGTERM or SIGINT; requests under way are finished first.
+
+    Raises
+    ------
+    SettingsError
+        The address can be reached from other machines, and there are no API keys.
+    """
+    require_loopback(settings.host)
+    logs.configure(settings.log_level)
+    wiring = wire(settings)
+    migrate(wiring)
+    config = uvicorn.Config(
+        create_app(wiring),
+        host=settings.host,
+        port=settings.port,
+        loop="uvloop",
+        http="httptools",
+        ws="none",
+        lifespan="on",
+        access_log=False,
+        log_config=None,
+        proxy_headers=False,
+        server_header=False,
+        timeout_graceful_shutdown=int(settings.stop_seconds),
+    )
+    # uvicorn raises the signal again when it has stopped; an orderly end shall be a normal exit.
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: None)
+    with _worker(settings) if with_worker else nullcontext():
+        _Server(config).run()
+    wiring.close()
+
+
+def require_loopback(host: str) -> None:
+    """Refuse an address that other machines can reach: without API keys anybody could use it."""
+    try:
+        is_loopback = host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        is_loopback = False
+    if not is_loopback:
+        raise SettingsError(
+            f"{PREFIX}HOST: {host} can be reached from other machines, and this release has no API keys yet; "
+            "use 127.0.0.1, ::1 or localhost"
+        )
+
+
+class _Server(uvicorn.Server):
+    """Says where it listens, which port 0 leaves open."""
+
+    async def startup(self, sockets: Any = None) -> None:
+        """Open the sockets."""
+        await super().startup(sockets)
+        for server in self.servers:
+            for socket in server.sockets:
+                host, port = socket.getsockname()[:2]
+                log.info("listening", url=f"http://{host}:{port}")
+
+
+@contextmanager
+def _worker(settings: Settings) -> Iterator[None]:
+    """Keep a worker process beside this one; it is asked to stop at the end."""
+    keeper = WorkerKeeper(environment(settings))
+    keeper.start()
+    try:
+        yield
+    finally:
+        keeper.stop()
+
+
+def environment(settings: Settings) -> dict[str, str]:
+    """Write settings as variables, to hand them on to another process, those of the command line too."""
+    return {
+        PREFIX + name.upper(): value.get_secret_value() if isinstance(value, SecretStr) else str(value)
+        for name, value in settings
+    }
+
+
+if __name__ == "__main__":
+    serve(load_settings(), with_worker=False)

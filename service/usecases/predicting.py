@@ -1,0 +1,103 @@
+"""Rows to answers, with a version that is at hand: decode, score, decide. Nothing here waits."""
+
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import ValidationError
+
+from service.domain.costs import COSTS
+from service.domain.errors import FieldError, InvalidError, TooLargeError, pointer
+from service.domain.faults import field_errors
+from service.domain.predictions import PredictBody
+from service.learning import Answers, Predictor, PricedCosts
+from service.rows import Decoded, decode_rows
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """What is answered to n rows.
+
+    Attributes
+    ----------
+    answers : Answers or None
+        Of the rows in `sound`, in this order; None when there is none.
+    sound : ndarray of shape (m,), int
+        Indices of the rows that could be scored.
+    faults : tuple of FieldError
+        The first faults of the others; empty unless `on_row_error` is "null".
+    faults_total : int
+    extra : tuple of str
+        Columns that some row has and the version does not ask for.
+    """
+
+    answers: Answers | None
+    sound: NDArray[np.intp]
+    faults: tuple[FieldError, ...]
+    faults_total: int
+    extra: tuple[str, ...]
+
+
+def price(predictor: Predictor, costs: bytes) -> PricedCosts:
+    """
+    Make the costs of a request ready.
+
+    Raises
+    ------
+    InvalidError
+        They are misspelled, do not fit the classes, or are unreasonable.
+    """
+    value = msgspec.json.decode(costs)
+    try:
+        spelled = COSTS.validate_python(value)
+    except ValidationError as error:
+        faults = field_errors(error.errors(), value, "/costs")
+        raise InvalidError("invalid_costs", "the costs are not spelled as they should be", faults) from None
+    return predictor.cost_spec(spelled)
+
+
+def predict(predictor: Predictor, wish: PredictBody, costs: PricedCosts | None, max_rows: int) -> Predicted:
+    """
+    Decode, score and decide the rows.
+
+    Raises
+    ------
+    TooLargeError
+        More than `max_rows` rows.
+    InvalidError
+        A row has a fault and `on_row_error` is "fail", or priors or threshold do not fit the version.
+    """
+    if len(wish.rows) > max_rows:
+        raise TooLargeError("too_many_rows", f"one request may bring at most {max_rows} rows")
+    decoded = decode_rows(wish.rows, predictor.inputs(costs))
+    if wish.on_row_error == "fail":
+        decoded.refuse_faults()
+    return _predict_sound(predictor, decoded, wish, costs)
+
+
+def _predict_sound(
+    predictor: Predictor, decoded: Decoded, wish: PredictBody, costs: PricedCosts | None
+) -> Predicted:
+    sound = np.array([row for row in range(decoded.n) if row not in decoded.failed], dtype=np.intp)
+    if not sound.size:
+        return Predicted(None, sound, decoded.errors, decoded.faults.total, decoded.extra)
+    columns = decoded.columns
+    if decoded.failed:
+        columns = {name: values[sound] for name, values in columns.items()}
+    try:
+        answers = predictor.predict(columns, len(sound), costs, wish.priors, wish.threshold)
+    except InvalidError as error:
+        if wish.on_row_error == "fail" or error.code != "cost_not_finite":
+            raise
+        _note(decoded, sound, error)
+        return _predict_sound(predictor, decoded, wish, costs)
+    return Predicted(answers, sound, decoded.errors, decoded.faults.total, decoded.extra)
+
+
+def _note(decoded: Decoded, sound: NDArray[np.intp], error: InvalidError) -> None:
+    """Count rows whose costs are not finite as failed; the error numbers the sound rows alone."""
+    for fault in error.errors:
+        row = int(sound[int(fault.pointer.rpartition("/")[2])])
+        decoded.faults.add(fault.code, fault.detail, at=pointer("rows", row))
+        decoded.failed.add(row)

@@ -1,0 +1,46 @@
+import shutil
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from tests.service.conftest import Service
+
+
+def test_livez_and_version(fresh_service: Service) -> None:
+    assert fresh_service.http.get("/livez").json() == {"status": "ok"}
+    assert fresh_service.http.get("/version").json()["version"]
+
+
+def test_without_worker_it_is_degraded_but_ready(fresh_service: Service) -> None:
+    answer = fresh_service.http.get("/readyz")
+    assert answer.status_code == 200
+    assert answer.json() == {"status": "degraded", "database": True, "storage": True, "worker": False}
+
+
+def test_with_worker_it_is_ready(service: Service, wait_until) -> None:
+    wait_until(lambda: service.http.get("/readyz").json()["status"] == "ready", 30.0)
+
+
+def test_without_storage_it_is_unavailable(fresh_service: Service) -> None:
+    folder = Path(urlsplit(fresh_service.settings.store_url).path)
+    shutil.rmtree(folder)
+    answer = fresh_service.http.get("/readyz")
+    assert answer.status_code == 503
+    assert "retry-after" in answer.headers
+    assert answer.json()["storage"] is False
+
+
+def test_an_older_schema_is_unavailable(fresh_service: Service) -> None:
+    with fresh_service.wiring.database.begin() as connection:
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = 'older'")
+    answer = fresh_service.http.get("/readyz")
+    assert answer.status_code == 503
+    assert answer.json()["database"] is False
+
+
+def test_metrics_name_routes_not_paths(fresh_service: Service) -> None:
+    fresh_service.http.get("/v1/models/secret-name")
+    text = fresh_service.http.get("/metrics").text
+    assert 'costboost_requests_total{method="GET",route="/v1/models/{model}",status="404"}' in text
+    assert 'costboost_training_jobs{status="queued"} 0.0' in text
+    assert "costboost_request_seconds_bucket" in text
+    assert "secret-name" not in text

@@ -1,0 +1,184 @@
+"""A service to talk to: a real uvicorn on a loopback port, on each database, with a real worker when asked."""
+
+import os
+import random
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import psycopg
+import pytest
+import uvicorn
+
+from service.api.app import create_app
+from service.domain.errors import PROBLEMS
+from service.main import environment
+from service.settings import Settings, load_settings
+from service.wiring import Wiring, wire
+
+DATABASES = ("sqlite", "postgresql")
+
+
+@dataclass(frozen=True)
+class Service:
+    """A running service.
+
+    Attributes
+    ----------
+    http : httpx2.Client
+        Speaks to it; refuses nothing by itself.
+    wiring : Wiring
+    worker : Popen or None
+        Its worker process.
+    """
+
+    http: httpx2.Client
+    wiring: Wiring
+    worker: subprocess.Popen[bytes] | None
+
+    @property
+    def settings(self) -> Settings:
+        """What it was started with."""
+        return self.wiring.settings
+
+    def train(self, model: str, csv: str, costs: dict[str, Any], **spec: Any) -> dict[str, Any]:
+        """Upload a table, train on it, wait, and return the finished job."""
+        options = spec.pop("options", {})
+        dataset = self.upload(csv, **options)
+        body = {"model": model, "dataset": dataset["id"], "costs": costs, **spec}
+        answer = self.http.post("/v1/training-jobs", json=body)
+        assert answer.status_code == 202, answer.text
+        return self.wait(answer.json()["id"])
+
+    def upload(self, csv: str, **options: str) -> dict[str, Any]:
+        """Upload a CSV table."""
+        answer = self.http.post(
+            "/v1/datasets", params=options, content=csv.encode(), headers={"Content-Type": "text/csv"}
+        )
+        assert answer.status_code == 201, answer.text
+        dataset: dict[str, Any] = answer.json()
+        return dataset
+
+    def wait(self, job_id: str, seconds: float = 60.0) -> dict[str, Any]:
+        """Wait for the end of a training job."""
+        end = time.monotonic() + seconds
+        while True:
+            job: dict[str, Any] = self.http.get(f"/v1/training-jobs/{job_id}").json()
+            if job["done"]:
+                return job
+            assert time.monotonic() < end, job
+            time.sleep(0.05)
+
+    def predict(self, model: str, rows: list[dict[str, Any]], **more: Any) -> list[dict[str, Any]]:
+        """Predict rows."""
+        answer = self.http.post(f"/v1/models/{model}/predict", json={"rows": rows, **more})
+        assert answer.status_code == 200, answer.text
+        predictions: list[dict[str, Any]] = answer.json()["predictions"]
+        return predictions
+
+
+def problem(answer: httpx2.Response, status: int, code: str) -> dict[str, Any]:
+    """Check that an answer is the problem expected, and return it."""
+    assert answer.status_code == status, answer.text
+    assert answer.headers["content-type"] == "application/problem+json"
+    found: dict[str, Any] = answer.json()
+    assert (found["status"], found["code"]) == (status, code)
+    assert found["type"] == f"/problems/{code}"
+    assert code in PROBLEMS
+    assert found["request_id"] == answer.headers["x-request-id"]
+    return found
+
+
+@contextmanager
+def running(settings: Settings, *, with_worker: bool) -> Iterator[Service]:
+    """Serve from a thread of this process, with a worker of its own process."""
+    wiring = wire(settings)
+    server = uvicorn.Server(
+        uvicorn.Config(create_app(wiring), port=0, ws="none", lifespan="on", log_config=None, access_log=False)
+    )
+    thread = threading.Thread(target=server.run, name="uvicorn")
+    thread.start()
+    worker = _start_worker(settings) if with_worker else None
+    try:
+        while not server.started:
+            assert thread.is_alive(), "the server did not start"
+            time.sleep(0.01)
+        port = server.servers[0].sockets[0].getsockname()[1]
+        with httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=60.0) as http:
+            yield Service(http, wiring, worker)
+    finally:
+        server.should_exit = True
+        thread.join()
+        if worker is not None:
+            worker.terminate()
+            worker.wait(30)
+        wiring.close()
+
+
+def _start_worker(settings: Settings) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-m", "service.worker"], env={**os.environ, **environment(settings)})
+
+
+def settings_for(url: str, folder: Path, **more: Any) -> Settings:
+    """Settings of a service with its store in `folder`; the lease is short, so that deaths are seen soon."""
+    return load_settings(
+        {},
+        database_url=url,
+        store_url=(folder / "store").as_uri(),
+        port=0,
+        workers=1,
+        **{"lease_seconds": 2.0, "beat_seconds": 0.5, **more},
+    )
+
+
+@pytest.fixture(scope="session", params=DATABASES)
+def service(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service with a worker, shared by many tests; each uses model names of its own."""
+    folder = tmp_path_factory.mktemp(f"service-{request.param}")
+    if request.param == "sqlite":
+        template: Path = request.getfixturevalue("migrated_sqlite")
+        url = f"sqlite:///{shutil.copy(template, folder / 'costboost.db')}"
+    else:
+        url = _copy_database(request.getfixturevalue("migrated_postgresql"))
+    with running(settings_for(url, folder), with_worker=True) as found:
+        yield found
+
+
+@pytest.fixture
+def fresh_service(database_url: str, tmp_path: Path) -> Iterator[Service]:
+    """A service of one's own, empty and without a worker."""
+    with running(settings_for(database_url, tmp_path), with_worker=False) as found:
+        yield found
+
+
+def _copy_database(template: str) -> str:
+    server, _, name = template.rpartition("/")
+    copy = f"{name}_service"
+    with psycopg.connect(f"{server}/postgres", autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{copy}" TEMPLATE "{name}"')
+    return f"{server}/{copy}"
+
+
+def table(rows: int = 400, seed: int = 0, classes: tuple[str, ...] = ("legit", "fraud")) -> str:
+    """A CSV with two numbers, a category, an amount and a label that depends on them; one row in five positive."""
+    rng = random.Random(seed)
+    lines = ["amount,hour,merchant,label"]
+    for _ in range(rows):
+        amount, hour, merchant = round(rng.expovariate(0.01), 2), rng.randrange(24), rng.choice("abcd")
+        strange = (amount > 150) + (hour < 6) + (merchant == "d") + rng.gauss(0, 0.5)
+        wrong = min(len(classes) - 1, int(strange > 1.4) * (1 if len(classes) == 2 else 1 + (hour < 6)))
+        lines.append(f"{amount},{hour},{merchant},{classes[wrong]}")
+    return "\n".join(lines) + "\n"
+
+
+@pytest.fixture(scope="session")
+def fraud_csv() -> str:
+    return table()
