@@ -1,1 +1,130 @@
-"""Cost-sensitive boosting: learn from a table which decision costs the least."""
+"""Cost-sensitive boosting: learn from a table which decision costs the least.
+
+Names are loaded when they are first asked for (PEP 562), so that a process that only scores rows loads numpy
+and nothing else.
+
+Examples
+--------
+>>> import costboost
+>>> costboost.CostMatrix(cost_fn=9, cost_fp=1).threshold()
+0.1
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from costboost.boosting._base import CostSensitiveBooster
+    from costboost.boosting.ada_boost import AdaBoostClassifier, AdaMECClassifier, CGAdaClassifier
+    from costboost.boosting.ada_cost import AdaCostClassifier
+    from costboost.boosting.cs_ada_boost import CSAdaBoostClassifier
+    from costboost.calibration import Calibrator, fit_calibrator
+    from costboost.costs import (
+        Action,
+        CostCell,
+        CostMatrix,
+        CostSpec,
+        Review,
+        UnreasonableCostsError,
+        regrets,
+        unreasonable_rows,
+    )
+    from costboost.decisions import (
+        Decisions,
+        correct_priors,
+        decide,
+        decide_by_label,
+        decide_by_threshold,
+    )
+    from costboost.features import FeatureEncoder
+    from costboost.learners.stump import DecisionStump
+    from costboost.metrics import evaluate, threshold_table
+    from costboost.model import CostSensitiveModel
+    from costboost.persistence import ArtifactError, dump, load, load_scorer
+    from costboost.registry import ALGORITHMS, DEFAULT_ALGORITHM, Algorithm
+    from costboost.scorer import Scorer
+    from costboost.splits import Split, canonical_order, folds, holdout
+    from costboost.terms import Terms
+
+__all__ = [
+    "ALGORITHMS",
+    "DEFAULT_ALGORITHM",
+    "Action",
+    "AdaBoostClassifier",
+    "AdaCostClassifier",
+    "AdaMECClassifier",
+    "Algorithm",
+    "ArtifactError",
+    "CGAdaClassifier",
+    "CSAdaBoostClassifier",
+    "Calibrator",
+    "CostCell",
+    "CostMatrix",
+    "CostSensitiveBooster",
+    "CostSensitiveModel",
+    "CostSpec",
+    "DecisionStump",
+    "Decisions",
+    "FeatureEncoder",
+    "Review",
+    "Scorer",
+    "Split",
+    "Terms",
+    "UnreasonableCostsError",
+    "canonical_order",
+    "correct_priors",
+    "decide",
+    "decide_by_label",
+    "decide_by_threshold",
+    "dump",
+    "evaluate",
+    "fit_calibrator",
+    "folds",
+    "holdout",
+    "load",
+    "load_scorer",
+    "regrets",
+    "threshold_table",
+    "unreasonable_rows",
+]
+
+_HOMES = {
+    "boosting._base": ("CostSensitiveBooster",),
+    "boosting.ada_boost": ("AdaBoostClassifier", "AdaMECClassifier", "CGAdaClassifier"),
+    "boosting.ada_cost": ("AdaCostClassifier",),
+    "boosting.cs_ada_boost": ("CSAdaBoostClassifier",),
+    "calibration": ("Calibrator", "fit_calibrator"),
+    "costs": (
+        "Action",
+        "CostCell",
+        "CostMatrix",
+        "CostSpec",
+        "Review",
+        "UnreasonableCostsError",
+        "regrets",
+        "unreasonable_rows",
+    ),
+    "decisions": ("Decisions", "correct_priors", "decide", "decide_by_label", "decide_by_threshold"),
+    "features": ("FeatureEncoder",),
+    "learners.stump": ("DecisionStump",),
+    "metrics": ("evaluate", "threshold_table"),
+    "model": ("CostSensitiveModel",),
+    "persistence": ("ArtifactError", "dump", "load", "load_scorer"),
+    "registry": ("ALGORITHMS", "DEFAULT_ALGORITHM", "Algorithm"),
+    "scorer": ("Scorer",),
+    "splits": ("Split", "canonical_order", "folds", "holdout"),
+    "terms": ("Terms",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
