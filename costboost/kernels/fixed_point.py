@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from costboost.kernels._jit import kernel
 
-#: Beyond this the scale itself would overflow; smaller values then lose digits that no sum could show.
-_LARGEST_EXPONENT = 1000
+#: Values below the first are multiplied by the second, lest the scale itself overflow. A power of two is exact.
+_TINY, _LIFT = 2.0**-900, 2.0**600
 
 
 #: All bits of a float64 but its sign; magnitudes are ordered as these integers are, infinity and NaN last.
@@ -51,7 +51,7 @@ def _ceil_log2(value: float) -> int:
 
 
 def _safe_exponent(size: int, largest: float) -> int:
-    return min(62 - _ceil_log2(size) - _ceil_log2(largest), _LARGEST_EXPONENT)
+    return 62 - _ceil_log2(size) - _ceil_log2(largest)
 
 
 def total(values: NDArray[np.float64]) -> float:
@@ -76,6 +76,8 @@ def total(values: NDArray[np.float64]) -> float:
         return 0.0
     if not math.isfinite(largest):
         raise FloatingPointError("cannot add values that are not finite")
+    if largest < _TINY:
+        return total(values * _LIFT) / _LIFT
     exponent = _safe_exponent(values.size, largest)
     return math.ldexp(float(_sum_rounded(values, math.ldexp(1.0, exponent))), -exponent)
 
@@ -92,9 +94,12 @@ def quantize(weights: NDArray[np.float64]) -> NDArray[np.int64]:
     ndarray of shape (n,), int64
         Proportional to the weights, rounded to the nearest.
     """
-    first = _safe_exponent(weights.size, _largest_magnitude(weights))
+    largest = _largest_magnitude(weights)
+    if largest < _TINY:
+        return quantize(weights * _LIFT)
+    first = _safe_exponent(weights.size, largest)
     rounded = int(_sum_rounded(weights, math.ldexp(1.0, first)))
-    exponent = min(60 - _ceil_log2(float(rounded + weights.size)) + first, _LARGEST_EXPONENT)
+    exponent = 60 - _ceil_log2(float(rounded + weights.size)) + first
     out = np.empty(weights.size, dtype=np.int64)
     _round_values(weights, math.ldexp(1.0, exponent), out)
     return out
