@@ -5,7 +5,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from costboost.costs import Action, CostCell, CostSpec, Review, UnreasonableCostsError
+from costboost.cost_cells import CostCell
+from costboost.cost_specs import Action, CostSpec, Review
+from costboost.costs import UnreasonableCostsError
 from costboost.decisions import decide
 from service.domain.costs import ActionCosts, BinaryCosts, Cell, MatrixCosts
 from service.domain.errors import FieldError, InvalidError

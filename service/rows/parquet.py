@@ -25,9 +25,18 @@ def from_table(table: pa.Table, schema: Sequence[InputColumn]) -> dict[str, Type
     return {column.name: from_arrow(table.column(column.name), column.type)[0] for column in schema}
 
 
-def write_parquet(path: Path, columns: Mapping[str, TypedArray], schema: Sequence[InputColumn]) -> None:
-    """Write typed columns; the same columns give the same bytes."""
-    pq.write_table(to_arrow(columns, schema), path, row_group_size=_ROW_GROUP, compression="zstd")
+def write_parquet(
+    path: Path, columns: Mapping[str, TypedArray], schema: Sequence[InputColumn], owner: str = ""
+) -> None:
+    """Write typed columns; the same columns and owner give the same bytes.
+
+    Parameters
+    ----------
+    owner : str
+        Id that is written into the file, so that equal tables of two owners are two files.
+    """
+    table = to_arrow(columns, schema).replace_schema_metadata({"costboost.owner": owner})
+    pq.write_table(table, path, row_group_size=_ROW_GROUP, compression="zstd")
 
 
 def read_parquet(file: BinaryIO, schema: Sequence[InputColumn]) -> dict[str, TypedArray]:

@@ -1,0 +1,292 @@
+"""/v1/datasets: tables to learn from, in and out."""
+
+import functools
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Annotated, Any, BinaryIO
+
+import anyio
+import anyio.to_thread
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.config import JsonDict
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from service.api.conditions import IMMUTABLE, is_unchanged
+from service.api.context import Tenant, Wired
+from service.api.lists import ListSlice, Page, page
+from service.api.problems import responses
+from service.api.routes import StrictRoute
+from service.api.uploads import is_form, read_options, receive_body, receive_form
+from service.domain.datasets import ColumnRole, ColumnType, Dataset, IntakeLimits
+from service.domain.errors import NotAcceptableError
+from service.processes.guard import Guard
+from service.rows import MEDIA_TYPES, iterate_csv
+from service.rows.media import CSV, PARQUET
+from service.usecases import datasets
+from service.usecases.datasets import Intake
+from service.wiring import Wiring
+
+router = APIRouter(route_class=StrictRoute, tags=["datasets"])
+
+EXAMPLE: JsonDict = {
+    "id": "ds_019b76da-9a31-7cf0-9c5e-0d4c3a0d9a51",
+    "name": "card-q3",
+    "media_type": "text/csv",
+    "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+    "bytes": 2718492,
+    "rows": 9332,
+    "label": "label",
+    "classes": ["0", "1"],
+    "class_counts": {"0": 8840, "1": 492},
+    "positive_class": "1",
+    "positive_class_inferred": False,
+    "columns": [{"name": "amount", "type": "number", "role": "feature", "missing": 0, "distinct": 8123}],
+    "created_at": "2026-01-05T09:30:00Z",
+}
+_BINARY = {"schema": {"type": "string", "format": "binary"}}
+_UPLOAD: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "description": "The table itself, or a form with `file` and the options as fields.",
+        "content": {
+            "text/csv": {"schema": {"type": "string"}, "example": "amount,label\n12.5,0\n980,1\n"},
+            **dict.fromkeys(MEDIA_TYPES[1:], _BINARY),
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["file"],
+                    "properties": {
+                        "file": {"type": "string", "format": "binary"},
+                        "options": {"type": "string", "description": "All options as one JSON object."},
+                    },
+                }
+            },
+        },
+    }
+}
+_JSON_OBJECT = "JSON object, column to "
+
+
+class ColumnOut(BaseModel):
+    """A column as it was understood."""
+
+    name: str
+    type: ColumnType
+    role: ColumnRole
+    missing: int = Field(description="Cells without a value.")
+    distinct: int = Field(description="Different values.")
+
+
+class DatasetOut(BaseModel):
+    """A table that was taken in."""
+
+    model_config = ConfigDict(json_schema_extra={"example": EXAMPLE}, from_attributes=True)
+
+    id: str
+    name: str
+    media_type: str
+    sha256: str = Field(description="Of the file as it was sent.")
+    bytes: int
+    rows: int
+    label: str
+    classes: list[str]
+    class_counts: dict[str, int]
+    positive_class: str | None
+    positive_class_inferred: bool
+    columns: list[ColumnOut]
+    created_at: datetime
+
+    @classmethod
+    def of(cls, dataset: Dataset) -> "DatasetOut":
+        """Show a dataset."""
+        return cls.model_validate(dataset)
+
+
+def intake_of(wired: Wiring) -> Intake:
+    """What reading an uploaded file may use."""
+    settings = wired.settings
+    limits = IntakeLimits(settings.max_rows, settings.max_columns, settings.max_decoded_bytes)
+    guard = Guard(seconds=settings.intake_seconds, memory_bytes=settings.intake_memory_mb << 20)
+    return Intake(wired.store, wired.nursery, limits, guard)
+
+
+@router.post(
+    "/v1/datasets",
+    operation_id="create_dataset",
+    summary="Upload a table",
+    status_code=201,
+    response_model=DatasetOut,
+    responses=responses(400, 413, 415, 422, 503),
+    openapi_extra=_UPLOAD,
+)
+async def create_dataset(
+    *,
+    request: Request,
+    response: Response,
+    wired: Wired,
+    tenant: Tenant,
+    name: Annotated[str | None, Query(description="A name to find it by.")] = None,
+    label: Annotated[str | None, Query(description="Label column; default `label`.")] = None,
+    positive_class: Annotated[str | None, Query(description="Of two classes; default the rarer one.")] = None,
+    classes: Annotated[list[str] | None, Query(description="Order of the classes.")] = None,
+    roles: Annotated[str | None, Query(description=_JSON_OBJECT + "role.")] = None,
+    types: Annotated[str | None, Query(description=_JSON_OBJECT + "type.")] = None,
+) -> DatasetOut:
+    """Take a table in: typed, checked and kept, or refused with the line of each fault."""
+    listed = classes[0] if classes and len(classes) == 1 and classes[0].startswith("[") else classes
+    given = {
+        "name": name,
+        "label": label,
+        "positive_class": positive_class,
+        "classes": listed,
+        "roles": roles,
+        "types": types,
+    }
+    asked = {option: value for option, value in given.items() if value is not None}
+    dataset = await _take(request, wired, tenant, asked)
+    response.headers["Location"] = f"/v1/datasets/{dataset.id}"
+    return DatasetOut.of(dataset)
+
+
+async def _take(request: Request, wired: Wiring, tenant: str, asked: dict[str, Any]) -> Dataset:
+    with wired.store.spool() as path:
+        if is_form(request):
+            form = await receive_form(request, path)
+            upload, options = form.upload, read_options(asked | form.fields)
+        else:
+            options = read_options(asked)
+            upload = await receive_body(request, path)
+        create = functools.partial(
+            datasets.create_dataset, wired.sessions, intake_of(wired), tenant, upload, options
+        )
+        return await anyio.to_thread.run_sync(create, limiter=_readers(request))
+
+
+def _readers(request: Request) -> anyio.CapacityLimiter:
+    """Tables that are read at a time: each may take all the memory of one reading."""
+    state = request.app.state
+    if not hasattr(state, "intake_limiter"):
+        state.intake_limiter = anyio.CapacityLimiter(2)
+    limiter: anyio.CapacityLimiter = state.intake_limiter
+    return limiter
+
+
+@router.get(
+    "/v1/datasets", operation_id="list_datasets", summary="List datasets", responses=responses(400, 422, 503)
+)
+def list_datasets(
+    *, request: Request, response: Response, wired: Wired, tenant: Tenant, part: ListSlice
+) -> Page[DatasetOut]:
+    """List the datasets, newest first."""
+    found = datasets.list_datasets(wired.readers, tenant, part.fetch, part.after)
+    return page(request, response, part, found, key=lambda dataset: dataset.id, show=DatasetOut.of)
+
+
+@router.get(
+    "/v1/datasets/{dataset}",
+    operation_id="read_dataset",
+    summary="Read a dataset",
+    response_model=DatasetOut,
+    responses={304: {"description": "Unchanged"}, **responses(404, 503)},
+)
+def read_dataset(
+    *, request: Request, response: Response, wired: Wired, tenant: Tenant, dataset: str
+) -> object:
+    """Read what is known about a dataset; it never changes."""
+    found = datasets.read_dataset(wired.readers, tenant, dataset)
+    response.headers.update(_headers(found))
+    if is_unchanged(request, _headers(found)["ETag"]):
+        return Response(status_code=304, headers=response.headers)
+    return DatasetOut.of(found)
+
+
+@router.get(
+    "/v1/datasets/{dataset}/content",
+    operation_id="read_dataset_content",
+    summary="Download a dataset",
+    response_class=Response,
+    responses={
+        200: {
+            "description": "The table.",
+            "content": {PARQUET: _BINARY, CSV: {"schema": {"type": "string"}}},
+        },
+        **responses(404, 406, 409, 503),
+    },
+)
+def read_dataset_content(
+    *, request: Request, wired: Wired, tenant: Tenant, dataset: str
+) -> StreamingResponse:
+    """Download the typed table as Parquet, or as CSV where `Accept` prefers it.
+
+    In CSV a text that a spreadsheet would take for a formula gets a leading apostrophe.
+    """
+    media_type = _preferred(request.headers.get("accept", "*/*"))
+    found, content = datasets.open_content(wired.readers, wired.store, tenant, dataset)
+    body = iterate_csv(content) if media_type == CSV else _chunks(content)
+    suffix = "csv" if media_type == CSV else "parquet"
+    headers = {
+        "Content-Disposition": f'attachment; filename="{found.id}.{suffix}"',
+        "Cache-Control": IMMUTABLE,
+        "Vary": "Accept",
+        "X-Content-Type-Options": "nosniff",
+    }
+    return StreamingResponse(body, headers=headers, media_type=media_type)
+
+
+@router.get(
+    "/v1/datasets/{dataset}/profile",
+    operation_id="profile_dataset",
+    summary="Describe the values of a dataset",
+    responses=responses(404, 409, 422, 503),
+)
+def profile_dataset(*, wired: Wired, tenant: Tenant, dataset: str) -> dict[str, Any]:
+    """Give quantiles or frequent values of each column, over all rows and by class."""
+    return datasets.profile_dataset(wired.readers, intake_of(wired), tenant, dataset)
+
+
+@router.delete(
+    "/v1/datasets/{dataset}",
+    operation_id="delete_dataset",
+    summary="Delete a dataset",
+    status_code=204,
+    responses=responses(404, 409, 503),
+)
+def delete_dataset(*, wired: Wired, tenant: Tenant, dataset: str) -> None:
+    """Delete a dataset to which no training job and no version refers."""
+    datasets.delete_dataset(wired.sessions, wired.store, tenant, dataset)
+
+
+def _headers(dataset: Dataset) -> dict[str, str]:
+    return {"ETag": f'"{dataset.content_sha256[:32]}"', "Cache-Control": IMMUTABLE}
+
+
+def _preferred(accept: str) -> str:
+    """Parquet unless CSV is asked for with a higher weight."""
+    weights = dict(_weighted(part) for part in accept.lower().split(","))
+    offers = {
+        media_type: max(
+            weights.get(name, 0.0) for name in (media_type, f"{media_type.partition('/')[0]}/*", "*/*")
+        )
+        for media_type in (PARQUET, CSV)
+    }
+    best = max(offers, key=lambda media_type: (weights.get(media_type, 0.0), offers[media_type]))
+    if not offers[best]:
+        raise NotAcceptableError("not_acceptable", f"a dataset is written as {PARQUET} or {CSV}")
+    return best
+
+
+def _weighted(part: str) -> tuple[str, float]:
+    name, *parameters = (piece.strip() for piece in part.split(";"))
+    quality = next((piece[2:] for piece in parameters if piece.startswith("q=")), "1")
+    try:
+        return name, float(quality)
+    except ValueError:
+        return name, 0.0
+
+
+def _chunks(file: BinaryIO) -> Iterator[bytes]:
+    with file:
+        while chunk := file.read(1 << 20):
+            yield chunk

@@ -1,0 +1,79 @@
+"""Named costs: a name grows by revisions, a revision never changes."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import BaseModel, Field, WrapValidator
+from pydantic_core import PydanticCustomError
+
+from service.domain.costs import COSTS, ActionCosts, BinaryCosts, MatrixCosts, form_of
+from service.domain.datasets import DatasetName
+
+AnyCosts: TypeAlias = BinaryCosts | MatrixCosts | ActionCosts
+Currency = Annotated[str, Field(pattern=r"^[A-Z]{3}$", description="ISO 4217, such as EUR.")]
+
+
+@dataclass(frozen=True)
+class CostSpec:
+    """A revision of named costs, as they were written."""
+
+    id: str
+    tenant_id: str
+    name: str
+    revision: int
+    currency: str | None
+    costs: AnyCosts
+    created_at: datetime
+
+
+class _Named(BaseModel):
+    """What is written beside the costs."""
+
+    name: DatasetName
+    currency: Currency | None = None
+
+    @property
+    def costs(self) -> AnyCosts:
+        """The costs alone."""
+        return COSTS.validate_python(self.model_dump(exclude={"name", "currency"}))
+
+
+class NamedBinaryCosts(BinaryCosts, _Named):
+    """Costs of two classes, with a name."""
+
+
+class NamedMatrixCosts(MatrixCosts, _Named):
+    """Costs of K classes, with a name."""
+
+
+class NamedActionCosts(ActionCosts, _Named):
+    """Costs of actions, with a name; a cell (true class x action) left out costs 0."""
+
+
+_NAMED: dict[type[AnyCosts], type[NamedBinaryCosts | NamedMatrixCosts | NamedActionCosts]] = {
+    BinaryCosts: NamedBinaryCosts,
+    MatrixCosts: NamedMatrixCosts,
+    ActionCosts: NamedActionCosts,
+}
+
+
+def _named(value: Any, _: Callable[[Any], Any]) -> NamedBinaryCosts | NamedMatrixCosts | NamedActionCosts:
+    if not isinstance(value, Mapping):
+        raise PydanticCustomError("costs_type", "expected an object with a name and costs")
+    return _NAMED[form_of(value)].model_validate(value)
+
+
+def _nameless(value: Any, handler: Callable[[Any], Any]) -> Any:
+    return _named({"name": "unnamed", **value} if isinstance(value, Mapping) else value, handler)
+
+
+#: A request to keep costs under a name.
+NamedCosts: TypeAlias = Annotated[
+    NamedBinaryCosts | NamedMatrixCosts | NamedActionCosts, WrapValidator(_named)
+]
+#: The same, where the name may be left out.
+NamelessCosts: TypeAlias = Annotated[
+    NamedBinaryCosts | NamedMatrixCosts | NamedActionCosts, WrapValidator(_nameless)
+]

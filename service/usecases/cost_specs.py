@@ -1,0 +1,103 @@
+"""Keeping costs under a name, and saying what they lead to."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session, sessionmaker
+
+from service import learning
+from service.db import cost_specs
+from service.domain.cost_specs import AnyCosts, CostSpec
+from service.domain.errors import NotFoundError
+from service.domain.ids import new_id
+
+Sessions = sessionmaker[Session]
+
+#: How often a revision number is tried that another request may take first.
+_TRIES = 10
+
+
+@dataclass(frozen=True)
+class Review:
+    """What costs mean.
+
+    Attributes
+    ----------
+    cells : list of dict
+        Each cost with its name, true class and action.
+    checks : dict
+        `reasonable`, `per_row`, `dominated_actions`.
+    consequences : list of str
+        What is decided, in words.
+    """
+
+    cells: list[dict[str, Any]]
+    checks: dict[str, Any]
+    consequences: list[str]
+
+
+def review_costs(costs: AnyCosts) -> Review:
+    """Check costs and say what they lead to.
+
+    Raises
+    ------
+    InvalidError
+        `unreasonable_costs` with the cells, `zero_costs`, `unserved_class`.
+    """
+    spec = learning.cost_spec(costs, at="")
+    return Review(learning.describe(spec), learning.checks(spec), learning.consequences(spec))
+
+
+def create_cost_spec(
+    sessions: Sessions, tenant: str, name: str, currency: str | None, costs: AnyCosts
+) -> tuple[CostSpec, Review]:
+    """Keep checked costs as the next revision of a name."""
+    review = review_costs(costs)
+    for tries in range(_TRIES, 0, -1):
+        with sessions() as session:
+            spec = CostSpec(
+                id=new_id("cs"),
+                tenant_id=tenant,
+                name=name,
+                revision=cost_specs.next_revision(session, tenant, name),
+                currency=currency,
+                costs=costs,
+                created_at=datetime.now(UTC),
+            )
+            try:
+                cost_specs.add_cost_spec(session, spec)
+                session.commit()
+                break
+            except IntegrityError:
+                # Another request took this revision between our look and our insert.
+                if tries == 1:
+                    raise
+    return spec, review
+
+
+def read_cost_spec(readers: Sessions, tenant: str, spec_id: str) -> CostSpec:
+    """Read one revision."""
+    with readers() as session:
+        return get_cost_spec(session, tenant, spec_id)
+
+
+def get_cost_spec(session: Session, tenant: str, spec_id: str) -> CostSpec:
+    """Find one revision in the caller's transaction.
+
+    Raises
+    ------
+    NotFoundError
+        There is none of this id.
+    """
+    found = cost_specs.find_cost_spec(session, tenant, spec_id)
+    if found is None:
+        raise NotFoundError("cost spec", spec_id)
+    return found
+
+
+def list_cost_specs(readers: Sessions, tenant: str, limit: int, after: str | None) -> list[CostSpec]:
+    """List revisions, newest first."""
+    with readers() as session:
+        return cost_specs.list_cost_specs(session, tenant, limit, after)

@@ -1,0 +1,197 @@
+"""Taking tables in, finding, describing and deleting them."""
+
+import shutil
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from sqlalchemy.orm import Session, sessionmaker
+
+from service.artifacts.folder import FolderStore
+from service.db import datasets
+from service.domain.datasets import Column, Dataset, IntakeLimits, IntakeOptions
+from service.domain.errors import ConflictError, FieldError, InvalidError, MalformedError, NotFoundError
+from service.domain.ids import new_id
+from service.processes.guard import Ending, Guard, Outcome
+from service.processes.nursery import Nursery
+
+Sessions = sessionmaker[Session]
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A file that has arrived.
+
+    Attributes
+    ----------
+    path : Path
+        Where its bytes are, for the time of the request.
+    sha256, bytes : str, int
+        Of the file as it was sent.
+    """
+
+    path: Path
+    media_type: str
+    sha256: str
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Intake:
+    """What reading a file needs: where to, who does it, and how much it may use."""
+
+    store: FolderStore
+    nursery: Nursery
+    limits: IntakeLimits
+    guard: Guard
+
+
+def create_dataset(
+    sessions: Sessions, intake: Intake, tenant: str, upload: Upload, options: IntakeOptions
+) -> Dataset:
+    """Take a file in and keep it; one that is refused leaves nothing behind.
+
+    Raises
+    ------
+    InvalidError
+        The table has faults or is too large, or the options do not fit it.
+    MalformedError
+        The bytes are not of the media type.
+    UnavailableError
+        `storage_full`.
+    """
+    dataset = take_in(intake, tenant, upload, options)
+    try:
+        with sessions() as session:
+            datasets.add_dataset(session, dataset)
+            session.commit()
+    except BaseException:
+        intake.store.delete(dataset.content_sha256)
+        raise
+    return dataset
+
+
+def take_in(intake: Intake, tenant: str, upload: Upload, options: IntakeOptions) -> Dataset:
+    """Read a file and store its typed columns; the caller adds the row, or deletes the content again."""
+    dataset_id = new_id("ds")
+    with intake.store.spool() as target:
+        found = _guarded(
+            intake,
+            "service.rows.child:take_in",
+            {
+                "source": str(upload.path),
+                "target": str(target),
+                "owner": dataset_id,
+                "media_type": upload.media_type,
+                "options": options.model_dump(mode="json"),
+                "limits": asdict(intake.limits),
+            },
+        )
+        content = intake.store.put_file(target)
+    labels = found["labels"]
+    return Dataset(
+        id=dataset_id,
+        tenant_id=tenant,
+        name=options.name,
+        media_type=upload.media_type,
+        sha256=upload.sha256,
+        bytes=upload.bytes,
+        content_sha256=content,
+        rows=found["rows"],
+        label=labels["column"],
+        classes=tuple(labels["counts"]),
+        class_counts=labels["counts"],
+        positive_class=labels["positive"],
+        positive_class_inferred=labels["positive_inferred"],
+        columns=tuple(Column(**column) for column in found["columns"]),
+        created_at=datetime.now(UTC),
+    )
+
+
+def list_datasets(readers: Sessions, tenant: str, limit: int, after: str | None) -> list[Dataset]:
+    """List datasets, newest first."""
+    with readers() as session:
+        return datasets.list_datasets(session, tenant, limit, after)
+
+
+def read_dataset(readers: Sessions, tenant: str, dataset_id: str) -> Dataset:
+    """Read one dataset."""
+    with readers() as session:
+        return _dataset(session, tenant, dataset_id)
+
+
+def open_content(
+    readers: Sessions, store: FolderStore, tenant: str, dataset_id: str
+) -> tuple[Dataset, BinaryIO]:
+    """Open the stored Parquet file; the caller closes it."""
+    dataset = read_dataset(readers, tenant, dataset_id)
+    return dataset, store.open(dataset.content_sha256)
+
+
+def profile_dataset(readers: Sessions, intake: Intake, tenant: str, dataset_id: str) -> dict[str, Any]:
+    """Describe the values of a dataset, see `service.rows.profile`."""
+    dataset, content = open_content(readers, intake.store, tenant, dataset_id)
+    with content, intake.store.spool() as copy:
+        with copy.open("wb") as file:
+            shutil.copyfileobj(content, file)
+        payload = {
+            "source": str(copy),
+            "columns": [asdict(column) for column in dataset.columns],
+            "label": dataset.label,
+            "classes": list(dataset.classes),
+        }
+        found: dict[str, Any] = _guarded(intake, "service.rows.child:describe", payload)
+    return found
+
+
+def delete_dataset(sessions: Sessions, store: FolderStore, tenant: str, dataset_id: str) -> None:
+    """Delete a dataset and its bytes.
+
+    Raises
+    ------
+    ConflictError
+        `dataset_in_use`: a training job or a version refers to it.
+    """
+    with sessions() as session:
+        dataset = _dataset(session, tenant, dataset_id, lock=True)
+        if datasets.is_in_use(session, dataset):
+            raise ConflictError("dataset_in_use", "a training job or a version refers to this dataset")
+        datasets.delete_dataset(session, dataset)
+        session.commit()
+    # After the row, so that no row ever points at nothing. No other dataset has these bytes.
+    store.delete(dataset.content_sha256)
+
+
+def _dataset(session: Session, tenant: str, dataset_id: str, *, lock: bool = False) -> Dataset:
+    found = datasets.find_dataset(session, tenant, dataset_id, lock=lock)
+    if found is None:
+        raise NotFoundError("dataset", dataset_id)
+    return found
+
+
+def _guarded(intake: Intake, target: str, payload: dict[str, Any]) -> Any:
+    outcome = intake.nursery.run_guarded(target, payload, intake.guard)
+    if outcome.ending is Ending.FINISHED:
+        return outcome.value
+    raise _refusal(outcome, intake.guard)
+
+
+def _refusal(outcome: Outcome, guard: Guard) -> Exception:
+    match outcome.ending:
+        case Ending.RAISED if outcome.error is not None:
+            return outcome.error
+        case Ending.MEMORY_LIMIT:
+            return _too_large("reading the table takes more memory than is allowed")
+        case Ending.TIME_LIMIT:
+            return _too_large(f"reading the table takes longer than {guard.seconds:g} seconds")
+        case Ending.DIED:
+            # Native code fell over this file; the same file would do it again.
+            detail = "the file cannot be read"
+            return MalformedError("malformed", detail, [FieldError("/file", "unreadable", detail)])
+        case _:
+            return RuntimeError(f"the reading process {outcome.ending}: {outcome.detail}")
+
+
+def _too_large(detail: str) -> InvalidError:
+    return InvalidError("dataset_too_large", detail, [FieldError("/file", "dataset_too_large", detail)])
