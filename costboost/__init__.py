@@ -19,16 +19,9 @@ if TYPE_CHECKING:
     from costboost.boosting.ada_cost import AdaCostClassifier
     from costboost.boosting.cs_ada_boost import CSAdaBoostClassifier
     from costboost.calibration import Calibrator, fit_calibrator
-    from costboost.costs import (
-        Action,
-        CostCell,
-        CostMatrix,
-        CostSpec,
-        Review,
-        UnreasonableCostsError,
-        regrets,
-        unreasonable_rows,
-    )
+    from costboost.cost_cells import CostCell
+    from costboost.cost_specs import Action, CostSpec, Review
+    from costboost.costs import CostMatrix, UnreasonableCostsError, regrets, unreasonable_rows
     from costboost.decisions import (
         Decisions,
         correct_priors,
@@ -94,16 +87,9 @@ _HOMES = {
     "boosting.ada_cost": ("AdaCostClassifier",),
     "boosting.cs_ada_boost": ("CSAdaBoostClassifier",),
     "calibration": ("Calibrator", "fit_calibrator"),
-    "costs": (
-        "Action",
-        "CostCell",
-        "CostMatrix",
-        "CostSpec",
-        "Review",
-        "UnreasonableCostsError",
-        "regrets",
-        "unreasonable_rows",
-    ),
+    "cost_cells": ("CostCell",),
+    "cost_specs": ("Action", "CostSpec", "Review"),
+    "costs": ("CostMatrix", "UnreasonableCostsError", "regrets", "unreasonable_rows"),
     "decisions": ("Decisions", "correct_priors", "decide", "decide_by_label", "decide_by_threshold"),
     "features": ("FeatureEncoder",),
     "learners.stump": ("DecisionStump",),

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
@@ -17,7 +18,8 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_para
 
 from costboost.calibration import CalibrationKind, Calibrator, fit_calibrator
 from costboost.columns import Columns, ColumnType, canonical_text, typed_columns
-from costboost.costs import CostMatrix, CostSpec
+from costboost.cost_specs import CostSpec
+from costboost.costs import CostMatrix
 from costboost.cross_fitting import (
     Fitted,
     Progress,
@@ -439,7 +441,8 @@ def _given_columns(n: int, **columns: ArrayLike | None) -> dict[str, Any]:
 
 
 def _has_names(X: Any) -> bool:
-    return isinstance(X, Mapping) or hasattr(X, "columns")
+    # One of scipy's sparse formats is a dict.
+    return (isinstance(X, Mapping) and not issparse(X)) or hasattr(X, "columns")
 
 
 def _named_as(X: Any, names: list[str]) -> dict[str, NDArray[Any]]:

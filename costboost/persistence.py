@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from costboost.calibration import Calibrator
 from costboost.columns import COLUMN_TYPES, canonical_text
-from costboost.costs import CostSpec
+from costboost.cost_specs import CostSpec
 from costboost.features import FeatureEncoder
 from costboost.scorer import Scorer, Terms
 

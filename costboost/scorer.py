@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from costboost import libm
 from costboost.calibration import Calibrator
 from costboost.columns import Columns
-from costboost.costs import CostSpec
+from costboost.cost_specs import CostSpec
 from costboost.decisions import Decisions, correct_priors, decide, decide_by_label, decide_by_threshold
 from costboost.features import FeatureEncoder
 from costboost.terms import Terms

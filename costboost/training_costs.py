@@ -7,7 +7,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from costboost.costs import CostMatrix, CostSpec
+from costboost.cost_specs import CostSpec
+from costboost.costs import CostMatrix
 
 #: Whether a booster learns from the mean regret of each class, or from the costs of each row.
 TrainCosts = Literal["class_mean", "row"]

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 
-from costboost.costs import CostCell, CostMatrix, CostSpec
+from costboost.cost_cells import CostCell
+from costboost.cost_specs import CostSpec
+from costboost.costs import CostMatrix
 
 money = st.floats(-1e6, 1e6, allow_nan=False, width=32)
 """Amounts with 24 bits, so that adding two of one size is exact."""

@@ -10,7 +10,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from costboost.costs import Action, CostCell, CostMatrix, CostSpec, Review
+from costboost.cost_cells import CostCell
+from costboost.cost_specs import Action, CostSpec, Review
+from costboost.costs import CostMatrix
 from costboost.decisions import correct_priors, decide, decide_by_label, decide_by_threshold
 from tests.costboost import naive
 from tests.costboost.strategies import cost_matrices, probabilities, row_costs
