@@ -72,6 +72,8 @@ _JSON_OBJECT = "JSON object, column to "
 class ColumnOut(BaseModel):
     """A column as it was understood."""
 
+    model_config = ConfigDict(from_attributes=True)
+
     name: str
     type: ColumnType
     role: ColumnRole

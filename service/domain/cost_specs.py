@@ -35,7 +35,7 @@ class _Named(BaseModel):
     currency: Currency | None = None
 
     @property
-    def costs(self) -> AnyCosts:
+    def priced(self) -> AnyCosts:
         """The costs alone."""
         return COSTS.validate_python(self.model_dump(exclude={"name", "currency"}))
 
