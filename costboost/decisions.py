@@ -93,7 +93,9 @@ def decide(
     if pair is None:
         decision = _cheapest(expected, _review_last(serves))
         threshold = np.full(len(probabilities), np.nan)
-        thresholds = _class_thresholds(prices, serves)
+        # Constant costs have the same thresholds in every row: found once.
+        own = _class_thresholds(costs if costs.ndim == 3 else costs[None], serves)
+        thresholds = np.broadcast_to(own, probabilities.shape)
     else:
         decision, thresholds = _decide_pair(probabilities, prices, *pair)
         threshold = thresholds[:, pair[0]]
@@ -305,9 +307,9 @@ def _class_thresholds(prices: NDArray[np.float64], serves: Sequence[int | None])
     least, exact = np.empty((n, n_classes)), np.ones(n, dtype=np.bool_)
     for k in range(n_classes):
         right = serves.index(k)
-        wrong = np.delete(prices[:, k, :], right, axis=1) - prices[:, k, right, None]
-        least[:, k] = wrong.min(axis=1)
-        exact &= (least[:, k] > 0) & (wrong.max(axis=1) - least[:, k] <= _SAME * wrong.max(axis=1))
+        regret = prices[:, k, [a for a in range(n_actions) if a != right]] - prices[:, k, right, None]
+        least[:, k], most = regret.min(axis=1), regret.max(axis=1)
+        exact &= (least[:, k] > 0) & (most - least[:, k] <= _SAME * most)
     share = np.full((n, n_classes), np.nan)
     share[exact] = least[exact].min(axis=1, keepdims=True) / least[exact]
     return share / _sum_columns(share)[:, None]
