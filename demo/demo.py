@@ -5,6 +5,7 @@ and in a temporary folder, and stopped at the end. Every number printed is compu
 rows that training never saw.
 """
 
+import json
 import signal
 import sys
 import time
@@ -89,8 +90,8 @@ def train(api: Api) -> list[Trained]:
 
 def upload(api: Api, table: Table) -> dict[str, Any]:
     """Send the rows to learn from; the cost columns are stored but never learned from."""
-    roles = {f"roles.{name}": "cost" for name in COST_COLUMNS}
-    return api.upload(table.training_csv(), name=table.name, label="label", positive_class="1", **roles)
+    roles = json.dumps(dict.fromkeys(COST_COLUMNS, "cost"))
+    return api.upload(table.training_csv(), name=table.name, label="label", positive_class="1", roles=roles)
 
 
 def wait(api: Api, table: Table, dataset: dict[str, Any], algorithm: str, job_id: str) -> Trained:
