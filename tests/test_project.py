@@ -184,7 +184,7 @@ def test_an_unknown_variable_stops_the_start_and_names_the_near_one() -> None:
 def test_serving_to_the_network_without_keys_is_refused() -> None:
     done = costboost("serve", "--host", "0.0.0.0", "--port", "0")
     assert done.returncode == 2
-    assert "loopback" in done.stderr
+    assert "other machines" in done.stderr
 
 
 # --- the documentation, against a running service ---------------------------------------------------------
@@ -202,13 +202,18 @@ def url() -> Iterator[str]:
         yield address
 
 
-def test_every_route_is_documented_and_no_other(url: str) -> None:
+def test_every_route_is_documented_and_no_other() -> None:
     document = json.loads(costboost("openapi").stdout)
     methods = ("get", "put", "post", "patch", "delete")
     there = {f"{m.upper()} {path}" for path, item in document["paths"].items() for m in methods if m in item}
     text = (ROOT / "docs" / "http.md").read_text()
     documented = set(re.findall(r"`((?:GET|PUT|POST|PATCH|DELETE) /[^`?]*)`", text))
-    assert documented == there
+    assert unnamed(documented) == unnamed(there)
+
+
+def unnamed(routes: set[str]) -> set[str]:
+    """Routes whatever their path parameters are called."""
+    return {re.sub(r"\{\w+\}", "{}", route) for route in routes}
 
 
 def readme_blocks(language: str) -> list[str]:
