@@ -11,6 +11,8 @@ from starlette.middleware import Middleware
 from service.api import (
     algorithms,
     aliases,
+    cost_specs,
+    datasets,
     errors,
     models,
     openapi,
@@ -26,6 +28,8 @@ from service.wiring import Wiring
 DESCRIPTION = "Cost-sensitive boosting: train on a table and its costs, get the decision that costs least."
 
 ROUTERS = (
+    datasets.router,
+    cost_specs.router,
     algorithms.router,
     models.router,
     versions.router,
@@ -78,6 +82,7 @@ def create_app(wiring: Wiring) -> FastAPI:
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     scoring: Scoring = app.state.scoring
     scoring.start()
+    app.state.wiring.nursery.warm()
     app.state.batches = predictions.batch_threads()
     try:
         yield

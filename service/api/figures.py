@@ -18,8 +18,8 @@ REQUEST_SECONDS = Histogram(
 )
 DECISIONS = Counter(
     "costboost_decisions",
-    "Rows decided, by model and decision.",
-    ["model", "version", "decision"],
+    "Rows decided, by the class that the decision serves.",
+    ["model", "version", "label"],
     registry=REGISTRY,
 )
 

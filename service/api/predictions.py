@@ -115,8 +115,8 @@ def _predict(loaded: Loaded, wish: PredictBody, costs: PricedCosts | None, max_r
 
 
 async def _costs(scoring: Scoring, loaded: Loaded, wish: PredictBody) -> PricedCosts | None:
-    if wish.costs is not None:
-        return price(loaded.predictor, bytes(wish.costs))
+    if (own := wish.own_costs) is not None:
+        return price(loaded.predictor, own)
     if wish.cost_spec is None:
         return None
     known = scoring.cached_costs(loaded, wish.cost_spec)

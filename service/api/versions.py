@@ -14,6 +14,7 @@ from service.api.context import Tenant, Wired
 from service.api.lists import ListSlice, Page, page
 from service.api.problems import responses
 from service.api.routes import StrictRoute
+from service.domain.costs import Costs
 from service.domain.models import Version
 from service.domain.training import SplitSpec
 from service.usecases import models
@@ -35,7 +36,7 @@ class VersionOut(BaseModel):
     training_job: str
     dataset: str
     dataset_sha256: str
-    costs: Mapping[str, Any] | None
+    costs: Costs | None
     cost_spec: str | None
     algorithm: str
     params: Mapping[str, Any]

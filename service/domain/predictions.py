@@ -19,6 +19,9 @@ _PLACE = re.compile(r"(?P<detail>.*?)(?: - at (?:the key in )?`\$(?P<place>.*)`)
 _STEP = re.compile(r"\.?([^.\[\]]+)|\[(\d+|\.\.\.)\]")
 
 
+_NULL = msgspec.Raw(b"null")
+
+
 class PredictBody(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     """
     The JSON body of a prediction; everything but `rows` may be left out.
@@ -35,13 +38,18 @@ class PredictBody(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     model: str | None = None
     alias: str | None = None
     version: int | None = None
-    costs: msgspec.Raw | None = None
+    costs: msgspec.Raw = _NULL
     cost_spec: str | None = None
     priors: dict[str, float] | None = None
     threshold: float | None = None
     on_row_error: OnRowError = "fail"
     explain: Any = None
     record: Any = None
+
+    @property
+    def own_costs(self) -> bytes | None:
+        """Costs of the request as JSON."""
+        return None if bytes(self.costs) == b"null" else bytes(self.costs)
 
 
 @dataclass(frozen=True)
@@ -115,7 +123,7 @@ def _check(wish: PredictBody) -> None:
     if asked:
         faults = [FieldError(pointer(name), "not_supported_yet", "is not supported yet") for name in asked]
         raise InvalidError("not_supported_yet", f"not supported yet: {', '.join(asked)}", faults)
-    if wish.costs is not None and wish.cost_spec is not None:
+    if wish.own_costs is not None and wish.cost_spec is not None:
         raise _inconsistent("/cost_spec", "cannot be given together with costs")
     faults = list[FieldError]()
     if not wish.rows:

@@ -58,9 +58,9 @@ def check(database: Engine, store: FolderStore, lease_seconds: float) -> Readine
 
 def count_jobs(readers: sessionmaker[Session]) -> dict[str, int]:
     """How many training jobs there are of each status, over all tenants."""
-    query = select(TrainingJobRow.status, func.count()).group_by(TrainingJobRow.status)
+    query = select(TrainingJobRow.status, func.count().label("jobs")).group_by(TrainingJobRow.status)
     with readers() as session:
-        found = dict(session.execute(query).tuples().all())
+        found = {row.status: row.jobs for row in session.execute(query)}
     return {status.value: found.get(status.value, 0) for status in JobStatus}
 
 

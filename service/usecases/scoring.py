@@ -1,6 +1,5 @@
 """Finding the version that answers without asking the database: pointers and loaded versions are kept."""
 
-import re
 import threading
 import time
 from collections import OrderedDict
@@ -12,12 +11,12 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.orm import Session, sessionmaker
 
 from service.artifacts.folder import FolderStore
-from service.db import cost_specs, registry
+from service.db import cost_specs
 from service.domain.errors import FieldError, InvalidError, NotFoundError
-from service.domain.models import CHAMPION, Model, Version
+from service.domain.models import Version
 from service.domain.predictions import Selector
-from service.domain.training import NAME_PATTERN
 from service.learning import Predictor, PricedCosts, load
+from service.usecases.resolution import resolve
 
 #: A pointer older than this is looked up again before it is used.
 FRESH_SECONDS = 1.0
@@ -166,7 +165,7 @@ class Scoring:
 
     def _look_up(self, selector: Selector) -> _Pointer:
         with self._readers() as session:
-            model, version = _resolve(session, selector)
+            model, version = resolve(session, selector)
         now = time.monotonic()
         pointer = _Pointer(model, version, checked=now, used=now)
         with self._lock:
@@ -215,41 +214,6 @@ class Scoring:
 
 def _find(session: Session, selector: Selector) -> tuple[str, Version] | None:
     try:
-        return _resolve(session, selector)
+        return resolve(session, selector)
     except (NotFoundError, InvalidError):
         return None
-
-
-def _resolve(session: Session, selector: Selector) -> tuple[str, Version]:
-    model = _model(session, selector)
-    number = selector.version or _pointed_to(session, model, selector.alias or CHAMPION)
-    version = registry.find_version(session, model, number)
-    if version is None:
-        raise NotFoundError("version", str(number))
-    return model.name, version
-
-
-def _pointed_to(session: Session, model: Model, name: str) -> int:
-    alias = registry.find_alias(session, model, name) if re.fullmatch(NAME_PATTERN, name) else None
-    if alias is None:
-        raise NotFoundError("alias", name)
-    return alias.version_number
-
-
-def _model(session: Session, selector: Selector) -> Model:
-    if selector.model is None:
-        return _only_model(session, selector.tenant)
-    # What is no name (it may hold a NUL) is not brought before the database.
-    is_name = re.fullmatch(NAME_PATTERN, selector.model)
-    model = registry.find_model(session, selector.tenant, selector.model) if is_name else None
-    if model is None:
-        raise NotFoundError("model", selector.model)
-    return model
-
-
-def _only_model(session: Session, tenant: str) -> Model:
-    found = registry.list_models(session, tenant, 2, None)
-    if len(found) != 1:
-        fault = FieldError("/model", "model_required", "is required unless there is exactly one model")
-        raise InvalidError("model_required", "there is not exactly one model; name one", [fault])
-    return found[0]

@@ -1,20 +1,18 @@
-"""A service to talk to: a real uvicorn on a loopback port, on each database, with a real worker when asked."""
+"""A service to talk to: a real uvicorn on a loopback port, on each database, with a worker when asked."""
 
 import os
 import random
-import shutil
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import httpx2
-import psycopg
 import pytest
 import uvicorn
 
@@ -25,6 +23,9 @@ from service.settings import Settings, load_settings
 from service.wiring import Wiring, wire
 
 DATABASES = ("sqlite", "postgresql")
+
+#: Makes a database of a kind and tells its address; see tests/conftest.py.
+NewDatabase = Callable[[str], str]
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,9 @@ def running(settings: Settings, *, with_worker: bool) -> Iterator[Service]:
     """Serve from a thread of this process, with a worker of its own process."""
     wiring = wire(settings)
     server = uvicorn.Server(
-        uvicorn.Config(create_app(wiring), port=0, ws="none", lifespan="on", log_config=None, access_log=False)
+        uvicorn.Config(
+            create_app(wiring), port=0, ws="none", lifespan="on", log_config=None, access_log=False
+        )
     )
     thread = threading.Thread(target=server.run, name="uvicorn")
     thread.start()
@@ -124,7 +127,9 @@ def running(settings: Settings, *, with_worker: bool) -> Iterator[Service]:
 
 
 def _start_worker(settings: Settings) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, "-m", "service.worker"], env={**os.environ, **environment(settings)})
+    return subprocess.Popen(
+        [sys.executable, "-m", "service.worker"], env={**os.environ, **environment(settings)}
+    )
 
 
 def settings_for(url: str, folder: Path, **more: Any) -> Settings:
@@ -140,15 +145,20 @@ def settings_for(url: str, folder: Path, **more: Any) -> Settings:
 
 
 @pytest.fixture(scope="session", params=DATABASES)
-def service(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+def service(
+    request: pytest.FixtureRequest, new_database: NewDatabase, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Service]:
     """A service with a worker, shared by many tests; each uses model names of its own."""
-    folder = tmp_path_factory.mktemp(f"service-{request.param}")
-    if request.param == "sqlite":
-        template: Path = request.getfixturevalue("migrated_sqlite")
-        url = f"sqlite:///{shutil.copy(template, folder / 'costboost.db')}"
-    else:
-        url = _copy_database(request.getfixturevalue("migrated_postgresql"))
-    with running(settings_for(url, folder), with_worker=True) as found:
+    settings = settings_for(new_database(request.param), tmp_path_factory.mktemp("service"))
+    with running(settings, with_worker=True) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def sqlite_service(new_database: NewDatabase, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """An empty service without worker, for what does not depend on the database."""
+    settings = settings_for(new_database("sqlite"), tmp_path_factory.mktemp("sqlite-service"))
+    with running(settings, with_worker=False) as found:
         yield found
 
 
@@ -159,16 +169,8 @@ def fresh_service(database_url: str, tmp_path: Path) -> Iterator[Service]:
         yield found
 
 
-def _copy_database(template: str) -> str:
-    server, _, name = template.rpartition("/")
-    copy = f"{name}_service"
-    with psycopg.connect(f"{server}/postgres", autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{copy}" TEMPLATE "{name}"')
-    return f"{server}/{copy}"
-
-
 def table(rows: int = 400, seed: int = 0, classes: tuple[str, ...] = ("legit", "fraud")) -> str:
-    """A CSV with two numbers, a category, an amount and a label that depends on them; one row in five positive."""
+    """A CSV with two numbers, a category and a label that depends on them."""
     rng = random.Random(seed)
     lines = ["amount,hour,merchant,label"]
     for _ in range(rows):

@@ -4,9 +4,9 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from service.api import errors
-from service.domain.faults import field_errors
 from service.domain import errors as domain
 from service.domain.errors import CostboostError, UnavailableError
+from service.domain.faults import field_errors
 
 CLASSES = [
     cls
@@ -21,10 +21,10 @@ def test_every_error_of_the_domain_has_a_status_of_its_own(cls: type[CostboostEr
 
 
 def test_a_subclass_takes_the_status_of_its_parent() -> None:
-    class Special(UnavailableError):
+    class SpecialError(UnavailableError):
         pass
 
-    assert errors.status_of(Special("busy", "busy")) == 503
+    assert errors.status_of(SpecialError("busy", "busy")) == 503
 
 
 class Inner(BaseModel, extra="forbid"):

@@ -28,17 +28,30 @@ def add_version(fresh_service: Service) -> Add:
         artifact = f"bytes {next(_numbers)}".encode() if data is None else data
         with fresh_service.wiring.sessions() as session:
             dataset = DatasetRow(
-                id=new_id("ds"), tenant_id="default", name="d", media_type="text/csv", sha256="0" * 64, bytes=1,
-                content_sha256="0" * 64, rows=2, label="y", classes=["0", "1"], class_counts={"0": 1, "1": 1},
+                id=new_id("ds"), tenant_id="default", name="d", media_type="text/csv",
+                sha256="0" * 64, bytes=1, content_sha256="0" * 64, rows=2, label="y", classes=["0", "1"], class_counts={"0": 1, "1": 1},
                 positive_class="1", positive_class_inferred=True, columns=[], created_at=now,
             )  # fmt: skip
             spec = TrainingSpec(model=model, dataset=dataset.id, costs={"fn": 5, "fp": 1})
             job = TrainingJob(
-                new_id("job"), "default", model, dataset.id, spec, JobStatus.SUCCEEDED, 1, 0, None, {}, None, now
+                new_id("job"),
+                "default",
+                model,
+                dataset.id,
+                spec,
+                JobStatus.SUCCEEDED,
+                1,
+                0,
+                None,
+                {},
+                None,
+                now,
             )
             session.add(dataset)
             session.flush()
-            row = TrainingJobRow(id=job.id, tenant_id="default", model=model, dataset_id=dataset.id, spec=spec)
+            row = TrainingJobRow(
+                id=job.id, tenant_id="default", model=model, dataset_id=dataset.id, spec=spec
+            )
             row.status, row.created_at = "succeeded", now
             session.add(row)
             session.flush()
@@ -111,7 +124,9 @@ def test_a_model_changes_only_for_who_has_read_it(fresh_service: Service, add_ve
     etag = http.get("/v1/models/cards").headers["etag"]
     change = {"description": "Cards", "tags": {"team": "a"}}
     problem(http.patch("/v1/models/cards", json=change), 428, "precondition_required")
-    problem(http.patch("/v1/models/cards", json=change, headers={"If-Match": '"x"'}), 412, "precondition_failed")
+    problem(
+        http.patch("/v1/models/cards", json=change, headers={"If-Match": '"x"'}), 412, "precondition_failed"
+    )
     answer = http.patch("/v1/models/cards", json=change, headers={"If-Match": etag})
     assert answer.json()["description"] == "Cards"
     assert answer.headers["etag"] != etag
@@ -140,7 +155,9 @@ def test_the_first_put_of_an_alias_needs_no_etag_and_a_move_does(
     assert (made.status_code, made.headers["location"]) == (201, path)
     problem(http.put(path, json={"version": 2}), 428, "precondition_required")
     problem(http.put(path, json={"version": 2}, headers={"If-None-Match": "*"}), 412, "precondition_failed")
-    moved = http.put(path, json={"version": 2, "reason": "better"}, headers={"If-Match": made.headers["etag"]})
+    moved = http.put(
+        path, json={"version": 2, "reason": "better"}, headers={"If-Match": made.headers["etag"]}
+    )
     assert (moved.status_code, moved.json()["version"], moved.json()["reason"]) == (200, 2, "better")
     stale = http.put(path, json={"version": 1}, headers={"If-Match": made.headers["etag"]})
     problem(stale, 412, "precondition_failed")
@@ -244,8 +261,15 @@ def test_a_version_shows_what_made_it_and_never_changes(fresh_service: Service, 
     answer = http.get("/v1/models/cards/versions/1")
     version = answer.json()
     assert "immutable" in answer.headers["cache-control"]
-    assert http.get("/v1/models/cards/versions/1", headers={"If-None-Match": answer.headers["etag"]}).status_code == 304
-    assert (version["costs"], version["algorithm"], version["training_seconds"]) == ({"fn": 5, "fp": 1}, "auto", 1.5)
+    assert (
+        http.get("/v1/models/cards/versions/1", headers={"If-None-Match": answer.headers["etag"]}).status_code
+        == 304
+    )
+    assert (version["costs"], version["algorithm"], version["training_seconds"]) == (
+        {"fn": 5, "fp": 1, "tp": 0, "tn": 0},
+        "auto",
+        1.5,
+    )
     assert http.get("/v1/models/cards/versions/1/evaluation").json()["metrics"] == {"roc_auc": 0.9}
     assert http.get("/v1/models/cards/versions/1/schema").json() == {"columns": []}
     artifact = http.get("/v1/models/cards/versions/1/artifact")

@@ -13,25 +13,25 @@ from tests.service.conftest import Service, problem
 JSON = {"Content-Type": "application/json"}
 
 
-def test_the_request_id_of_the_caller_is_echoed(fresh_service: Service) -> None:
-    answer = fresh_service.http.get("/livez", headers={"X-Request-ID": "abc-1"})
+def test_the_request_id_of_the_caller_is_echoed(sqlite_service: Service) -> None:
+    answer = sqlite_service.http.get("/livez", headers={"X-Request-ID": "abc-1"})
     assert answer.headers["x-request-id"] == "abc-1"
 
 
 @pytest.mark.parametrize("given", ["", "a b", "x" * 129, "a\tb"])
-def test_a_request_id_that_could_forge_a_log_line_is_replaced(fresh_service: Service, given: str) -> None:
-    answer = fresh_service.http.get("/livez", headers={"X-Request-ID": given})
+def test_a_request_id_that_could_forge_a_log_line_is_replaced(sqlite_service: Service, given: str) -> None:
+    answer = sqlite_service.http.get("/livez", headers={"X-Request-ID": given})
     assert answer.headers["x-request-id"] not in ("", given)
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:8000", "127.0.0.1.evil.example", "[", ""])
-def test_a_foreign_host_is_refused(fresh_service: Service, host: str) -> None:
-    problem(fresh_service.http.get("/v1/models", headers={"Host": host}), 403, "foreign_origin")
+def test_a_foreign_host_is_refused(sqlite_service: Service, host: str) -> None:
+    problem(sqlite_service.http.get("/v1/models", headers={"Host": host}), 403, "foreign_origin")
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1:1", "[::1]:8000", "LOCALHOST"])
-def test_a_loopback_host_is_served(fresh_service: Service, host: str) -> None:
-    assert fresh_service.http.get("/v1/models", headers={"Host": host}).status_code == 200
+def test_a_loopback_host_is_served(sqlite_service: Service, host: str) -> None:
+    assert sqlite_service.http.get("/v1/models", headers={"Host": host}).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -44,38 +44,38 @@ def test_a_loopback_host_is_served(fresh_service: Service, host: str) -> None:
         {"Sec-Fetch-Site": "same-site"},
     ],
 )
-def test_a_post_from_another_site_is_refused(fresh_service: Service, headers: dict[str, str]) -> None:
-    answer = fresh_service.http.post("/predict", json={"rows": []}, headers=headers)
+def test_a_post_from_another_site_is_refused(sqlite_service: Service, headers: dict[str, str]) -> None:
+    answer = sqlite_service.http.post("/predict", json={"rows": []}, headers=headers)
     problem(answer, 403, "foreign_origin")
 
 
-def test_the_own_origin_is_served(fresh_service: Service) -> None:
-    own = str(fresh_service.http.base_url).rstrip("/")
-    assert fresh_service.http.get("/v1/models", headers={"Origin": own}).status_code == 200
+def test_the_own_origin_is_served(sqlite_service: Service) -> None:
+    own = str(sqlite_service.http.base_url).rstrip("/")
+    assert sqlite_service.http.get("/v1/models", headers={"Origin": own}).status_code == 200
 
 
-def test_a_compressed_body_is_refused(fresh_service: Service) -> None:
+def test_a_compressed_body_is_refused(sqlite_service: Service) -> None:
     headers = {**JSON, "Content-Encoding": "gzip"}
-    answer = fresh_service.http.post("/predict", content=b"\x1f\x8b", headers=headers)
+    answer = sqlite_service.http.post("/predict", content=b"\x1f\x8b", headers=headers)
     problem(answer, 415, "unsupported_media_type")
 
 
-def test_giant_headers_are_refused(fresh_service: Service) -> None:
-    answer = fresh_service.http.get("/v1/models", headers={"X-Large": "x" * 70_000})
+def test_giant_headers_are_refused(sqlite_service: Service) -> None:
+    answer = sqlite_service.http.get("/v1/models", headers={"X-Large": "x" * 70_000})
     problem(answer, 431, "headers_too_large")
 
 
-def test_nul_in_an_address_is_refused(fresh_service: Service) -> None:
-    problem(fresh_service.http.get("/v1/models/a%00b"), 400, "malformed")
-    problem(fresh_service.http.get("/v1/models?after=%00"), 400, "malformed")
+def test_nul_in_an_address_is_refused(sqlite_service: Service) -> None:
+    problem(sqlite_service.http.get("/v1/models/a%00b"), 400, "malformed")
+    problem(sqlite_service.http.get("/v1/models?after=%00"), 400, "malformed")
 
 
-def test_a_body_that_says_it_is_too_large_is_refused_unread(fresh_service: Service) -> None:
-    answer = fresh_service.http.patch("/v1/models/m", content=b" " * (1 << 21), headers=JSON)
+def test_a_body_that_says_it_is_too_large_is_refused_unread(sqlite_service: Service) -> None:
+    answer = sqlite_service.http.patch("/v1/models/m", content=b" " * (1 << 21), headers=JSON)
     problem(answer, 413, "body_too_large")
 
 
-def test_an_endless_body_is_cut_off(fresh_service: Service) -> None:
+def test_an_endless_body_is_cut_off(sqlite_service: Service) -> None:
     """Chunked: nothing says how long it will be."""
 
     def endless() -> Iterator[bytes]:
@@ -83,7 +83,7 @@ def test_an_endless_body_is_cut_off(fresh_service: Service) -> None:
             yield b" " * 65_536
 
     try:
-        answer = fresh_service.http.patch("/v1/models/m", content=endless(), headers=JSON)
+        answer = sqlite_service.http.patch("/v1/models/m", content=endless(), headers=JSON)
     except httpx2.TransportError:
         return  # the connection was closed while we still wrote
     problem(answer, 413, "body_too_large")
@@ -101,14 +101,14 @@ def test_an_endless_body_is_cut_off(fresh_service: Service) -> None:
         b"[" * 100_000,
     ],
 )
-def test_what_is_no_json_is_malformed(fresh_service: Service, body: bytes) -> None:
-    answer = fresh_service.http.patch("/v1/models/m", content=body, headers=JSON)
+def test_what_is_no_json_is_malformed(sqlite_service: Service, body: bytes) -> None:
+    answer = sqlite_service.http.patch("/v1/models/m", content=body, headers=JSON)
     problem(answer, 400, "malformed")
 
 
-def test_unknown_fields_and_wrong_types_have_pointers_and_no_values(fresh_service: Service) -> None:
+def test_unknown_fields_and_wrong_types_have_pointers_and_no_values(sqlite_service: Service) -> None:
     body = {"description": ["canary"], "tenant_id": "canary", "tags": {"a/b": 1}}
-    found = problem(fresh_service.http.patch("/v1/models/m", json=body), 422, "invalid")
+    found = problem(sqlite_service.http.patch("/v1/models/m", json=body), 422, "invalid")
     assert {(one["pointer"], one["code"]) for one in found["errors"]} == {
         ("/description", "string_type"),
         ("/tenant_id", "unknown_field"),
@@ -118,47 +118,47 @@ def test_unknown_fields_and_wrong_types_have_pointers_and_no_values(fresh_servic
     assert "canary" not in str(found)
 
 
-def test_an_unknown_query_parameter_is_refused(fresh_service: Service) -> None:
-    problem(fresh_service.http.get("/v1/models", params={"sort": "name"}), 400, "unknown_parameter")
+def test_an_unknown_query_parameter_is_refused(sqlite_service: Service) -> None:
+    problem(sqlite_service.http.get("/v1/models", params={"sort": "name"}), 400, "unknown_parameter")
 
 
 @pytest.mark.parametrize("params", [{"limit": 0}, {"limit": 201}, {"limit": "nan"}])
-def test_a_wrong_query_parameter_is_invalid(fresh_service: Service, params: dict[str, Any]) -> None:
-    found = problem(fresh_service.http.get("/v1/models", params=params), 422, "invalid")
+def test_a_wrong_query_parameter_is_invalid(sqlite_service: Service, params: dict[str, Any]) -> None:
+    found = problem(sqlite_service.http.get("/v1/models", params=params), 422, "invalid")
     assert found["errors"][0]["pointer"] == "/query/limit"
 
 
 @pytest.mark.parametrize("after", ["x", "!!", "AA", "%C3%A9"])
-def test_a_cursor_that_is_none_is_malformed(fresh_service: Service, after: str) -> None:
-    assert fresh_service.http.get(f"/v1/models?after={after}").status_code in (200, 400)
-    assert fresh_service.http.get(f"/v1/models/m/versions?after={after}").status_code in (400, 404)
+def test_a_cursor_that_is_none_is_malformed(sqlite_service: Service, after: str) -> None:
+    assert sqlite_service.http.get(f"/v1/models?after={after}").status_code in (200, 400)
+    assert sqlite_service.http.get(f"/v1/models/m/versions?after={after}").status_code in (400, 404)
 
 
-def test_unknown_paths_and_methods(fresh_service: Service) -> None:
-    problem(fresh_service.http.get("/v1/nothing"), 404, "not_found")
-    answer = fresh_service.http.put("/v1/models/m")
+def test_unknown_paths_and_methods(sqlite_service: Service) -> None:
+    problem(sqlite_service.http.get("/v1/nothing"), 404, "not_found")
+    answer = sqlite_service.http.put("/v1/models/m")
     problem(answer, 405, "method_not_allowed")
     assert answer.headers["allow"] == "DELETE, GET, PATCH"
 
 
-def test_garbage_on_the_wire_gets_400(fresh_service: Service) -> None:
-    where = urlsplit(str(fresh_service.http.base_url))
+def test_garbage_on_the_wire_gets_400(sqlite_service: Service) -> None:
+    where = urlsplit(str(sqlite_service.http.base_url))
     with socket.create_connection((where.hostname, where.port), timeout=5) as connection:
         connection.sendall(b"GARBAGE\r\n\r\n")
         assert connection.recv(64).startswith(b"HTTP/1.1 400")
 
 
-def test_every_code_has_its_page(fresh_service: Service) -> None:
-    listed = fresh_service.http.get("/problems")
+def test_every_code_has_its_page(sqlite_service: Service) -> None:
+    listed = sqlite_service.http.get("/problems")
     assert "not_supported_yet" in listed.text
-    page = fresh_service.http.get("/problems/model_required")
+    page = sqlite_service.http.get("/problems/model_required")
     assert page.headers["content-type"].startswith("text/html")
     assert "Give `model`" in page.text
-    problem(fresh_service.http.get("/problems/no_such_code"), 404, "not_found")
+    problem(sqlite_service.http.get("/problems/no_such_code"), 404, "not_found")
 
 
-def test_the_docs_page_needs_no_other_server(fresh_service: Service) -> None:
-    page = fresh_service.http.get("/docs")
+def test_the_docs_page_needs_no_other_server(sqlite_service: Service) -> None:
+    page = sqlite_service.http.get("/docs")
     assert page.status_code == 200
     assert "<script" not in page.text
     assert "src=" not in page.text
