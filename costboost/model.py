@@ -460,8 +460,6 @@ def _ordered_classes(
     names = [canonical_text(label) for label in labels]
     if len(names) < 2:
         raise ValueError(f"y has {len(names)} class; at least two classes are needed")
-    if len(set(names)) < len(names):
-        raise ValueError("two classes have the same name")
     if not isinstance(costs, CostSpec):
         return labels, index
     if set(names) != set(costs.classes):

@@ -1,0 +1,618 @@
+import functools
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+from costboost import cross_fitting
+from costboost.columns import typed_columns
+from costboost.cost_cells import CostCell
+from costboost.cost_specs import Action, CostSpec, Review
+from costboost.costs import CostMatrix
+from costboost.decisions import decide
+from costboost.model import CostSensitiveModel
+from costboost.registry import ALGORITHMS, make
+from costboost.splits import Split
+
+AMOUNTS = CostSpec.binary(
+    fn=CostCell(per={"amount": 1.0}, min=10),
+    fp=CostCell(fixed=5, per={"amount": 0.01}),
+    classes=("legit", "fraud"),
+)
+
+
+def table(n=400, seed=0, n_merchants=8):
+    rng = np.random.default_rng(seed)
+    merchant = np.array([f"m{i}" for i in rng.integers(0, n_merchants, n)], dtype=object)
+    amount = np.round(rng.lognormal(4, 1, n), 2)
+    speed = rng.normal(size=n)
+    odds = speed * 1.5 + (merchant == "m1") * 2 + (amount > 100) - 2.5
+    y = np.where(rng.random(n) < 1 / (1 + np.exp(-odds)), "fraud", "legit")
+    speed[rng.random(n) < 0.1] = np.nan
+    merchant[rng.random(n) < 0.05] = None
+    return pd.DataFrame(
+        {"amount": amount, "speed": speed, "merchant": merchant, "new": rng.random(n) < 0.3}
+    ), y
+
+
+def three_classes(n=300, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.choice(["a", "b", "c"], n, p=[0.6, 0.3, 0.1])
+    X = pd.DataFrame({"u": rng.normal(size=n) + 2 * (y == "b"), "v": rng.normal(size=n) + 2 * (y == "c")})
+    return X, y
+
+
+MATRIX = CostSpec.from_matrix([[0, 1, 2], [5, 0, 1], [9, 3, 0]], ("a", "b", "c"))
+
+
+@functools.lru_cache
+def fitted(name="cgada", rule="expected_cost", train_costs="class_mean", kind="auto"):
+    X, y = table()
+    model = CostSensitiveModel(
+        make(name, {"n_estimators": 20}),
+        costs=AMOUNTS,
+        decision_rule=rule,
+        train_costs=train_costs,
+        calibration=kind,
+    )
+    return model.fit(X, y)
+
+
+def same(one, other):
+    return one.tobytes() == other.tobytes()
+
+
+# One row and many
+
+
+@pytest.mark.parametrize("rule", ["expected_cost", "empirical", "sign"])
+@pytest.mark.parametrize("kind", ["sigmoid", "isotonic"])
+def test_a_row_alone_gets_the_numbers_it_gets_in_a_batch_of_500(rule, kind):
+    model = fitted(rule=rule, kind=kind)
+    fresh, _ = table(500, seed=1, n_merchants=12)
+    batch = model.decide(fresh)
+    for i in range(0, 500, 7):
+        alone = model.decide(fresh.iloc[[i]])
+        for name in ("score", "probabilities", "log_odds"):
+            assert same(getattr(alone.scores, name)[0], getattr(batch.scores, name)[i])
+        for name in ("expected_cost", "threshold", "label", "decision"):
+            assert same(getattr(alone.decisions, name)[0], getattr(batch.decisions, name)[i])
+
+
+def test_three_classes_row_by_row():
+    X, y = three_classes()
+    model = CostSensitiveModel(make("adacost", {"n_estimators": 10}), costs=MATRIX).fit(X, y)
+    batch = model.decide(X)
+    assert batch.scores.score.shape == batch.scores.log_odds.shape == (300, 3)
+    assert np.allclose(batch.scores.probabilities.sum(axis=1), 1)
+    for i in range(0, 300, 11):
+        alone = model.decide(X.iloc[[i]])
+        assert same(alone.scores.probabilities[0], batch.scores.probabilities[i])
+        assert same(alone.decisions.expected_cost[0], batch.decisions.expected_cost[i])
+    assert (model.predict(X) == y).mean() > 0.7
+
+
+# Names and orders
+
+
+@pytest.mark.parametrize("names", [("0", "1"), ("z", "a"), ("a", "z"), ("no", "maybe")])
+@pytest.mark.parametrize("rule", ["expected_cost", "empirical", "sign"])
+def test_renaming_two_classes_changes_nothing(names, rule):
+    X, y = table()
+    model = fitted(rule=rule)
+    spec = CostSpec(names, 1, (Action(names[0], 0), Action(names[1], 1)), AMOUNTS.cells)
+    renamed = CostSensitiveModel(make("cgada", {"n_estimators": 20}), costs=spec, decision_rule=rule)
+    renamed.fit(X, np.where(y == "fraud", names[1], names[0]))
+    assert same(renamed.predict_proba(X), model.predict_proba(X))
+    assert ((renamed.predict(X) == names[1]) == (model.predict(X) == "fraud")).all()
+    assert renamed.threshold_ == model.threshold_
+
+
+def test_the_order_of_the_classes_in_the_costs_changes_nothing_either():
+    X, y = table()
+    turned = CostSensitiveModel(
+        make("cgada", {"n_estimators": 20}), costs=AMOUNTS.reordered(("fraud", "legit"))
+    )
+    turned.fit(X, y)
+    assert turned.classes_.tolist() == ["fraud", "legit"]
+    assert same(turned.predict_proba(X)[:, ::-1].copy(), fitted().predict_proba(X))
+    assert (turned.predict(X) == fitted().predict(X)).all()
+
+
+@pytest.mark.parametrize("names", [("c", "b", "a"), ("1", "2", "3"), ("b", "c", "a")])
+@pytest.mark.parametrize("weights", [[0.6, 0.3, 0.1], [1, 1, 1]])
+@pytest.mark.parametrize("algorithm", ["adacost", "cgada"])
+def test_renaming_three_classes_changes_nothing(names, weights, algorithm):
+    X, y = three_classes()
+    if weights == [1, 1, 1]:  # classes of one size, so that size ranks none of them
+        rows = np.concatenate([np.flatnonzero(y == k)[:25] for k in "abc"])
+        X, y = X.iloc[rows], y[rows]
+    costs = np.array([[0, 1, 2], [5, 0, 1], [9, 3, 0]], dtype=float)
+    booster = make(algorithm, {"n_estimators": 10})
+    model = CostSensitiveModel(booster, costs=CostSpec.from_matrix(costs, ("a", "b", "c"))).fit(X, y)
+    new = dict(zip("abc", names, strict=True))
+    order = np.argsort(names)
+    spec = CostSpec.from_matrix(costs[np.ix_(order, order)], tuple(sorted(names)))
+    renamed = CostSensitiveModel(booster, costs=spec).fit(X, [new[label] for label in y])
+    assert same(renamed.predict_proba(X), np.ascontiguousarray(model.predict_proba(X)[:, order]))
+    assert renamed.predict(X).tolist() == [new[label] for label in model.predict(X)]
+
+
+@pytest.mark.parametrize("name", sorted(ALGORITHMS))
+@pytest.mark.parametrize("train_costs", ["class_mean", "row"])
+def test_the_order_of_rows_and_columns_changes_nothing(name, train_costs):
+    X, y = table()
+    model = fitted(name, train_costs=train_costs)
+    order = np.random.default_rng(5).permutation(len(y))
+    shuffled = clone(model).fit(X.iloc[order][X.columns[::-1]], y[order])
+    assert same(shuffled.predict_proba(X), model.predict_proba(X))
+    assert (shuffled.predict(X[X.columns[[2, 0, 3, 1]]]) == model.predict(X)).all()
+    assert np.array_equal(shuffled.oof_score_, model.oof_score_[order])
+    assert np.array_equal(shuffled.oof_probabilities_, model.oof_probabilities_[order])
+
+
+def test_rows_that_differ_only_in_rare_categories_keep_their_folds_when_shuffled():
+    rng = np.random.default_rng(2)
+    X = {"m": np.array([f"m{i}" for i in rng.integers(0, 3000, 900)], dtype=object)}
+    y = rng.integers(0, 2, 900)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        one = CostSensitiveModel(make("cgada", {"n_estimators": 5})).fit(X, y)
+        order = rng.permutation(900)
+        other = CostSensitiveModel(make("cgada", {"n_estimators": 5})).fit({"m": X["m"][order]}, y[order])
+    assert one.encoder_.n_features <= 65
+    assert same(one.predict_proba(X), other.predict_proba(X))
+
+
+def test_weights_times_seven_change_nothing_that_matters():
+    X, y = table()
+    weight = np.random.default_rng(0).integers(1, 4, len(y)).astype(float)
+    one = CostSensitiveModel(costs=AMOUNTS).fit(X, y, sample_weight=weight).predict_proba(X)
+    other = CostSensitiveModel(costs=AMOUNTS).fit(X, y, sample_weight=weight * 7).predict_proba(X)
+    assert np.allclose(one, other, atol=1e-9)
+    plain = CostSensitiveModel(costs=AMOUNTS).fit(X, y).predict_proba(X)
+    assert not np.allclose(one, plain, atol=1e-9)
+
+
+def test_several_folds_at_a_time_change_no_number():
+    X, y = table()
+    parallel = clone(fitted()).set_params(n_jobs=2).fit(X, y)
+    assert same(parallel.predict_proba(X), fitted().predict_proba(X))
+    assert same(parallel.oof_score_, fitted().oof_score_)
+
+
+# Costs
+
+
+@pytest.mark.parametrize("name", sorted(ALGORITHMS))
+@pytest.mark.parametrize("rule", ["expected_cost", "empirical"])
+def test_swapping_fn_and_fp_moves_decisions_the_expected_way(name, rule):
+    X, y = table()
+    booster = make(name, {"n_estimators": 20})
+    dear_miss, dear_alarm = (
+        CostSensitiveModel(
+            booster, costs=CostSpec.binary(fn, fp, classes=("legit", "fraud")), decision_rule=rule
+        )
+        for fn, fp in ((8, 1), (1, 8))
+    )
+    flagged = (dear_miss.fit(X, y).predict(X) == "fraud").sum()
+    assert flagged > (dear_alarm.fit(X, y).predict(X) == "fraud").sum() + 20
+
+
+@pytest.mark.parametrize("name", sorted(ALGORITHMS))
+@pytest.mark.parametrize("rule", ["expected_cost", "empirical", "sign"])
+@pytest.mark.parametrize("costs", [AMOUNTS, CostSpec.binary(0.7, 0.3, 0.1, -0.2, classes=("legit", "fraud"))])
+def test_costs_times_1000_change_no_decision(name, rule, costs):
+    X, y = table(200)
+    booster = make(name, {"n_estimators": 10})
+    one = CostSensitiveModel(booster, costs=costs, decision_rule=rule).fit(X, y)
+    other = CostSensitiveModel(booster, costs=costs.scaled(1000), decision_rule=rule).fit(X, y)
+    assert (one.predict(X) == other.predict(X)).all()
+    assert same(one.predict_proba(X), other.predict_proba(X))
+
+
+@pytest.mark.parametrize("rule", ["expected_cost", "empirical", "sign"])
+def test_probabilities_do_not_move_with_the_costs_of_a_request(rule):
+    model, (X, _) = fitted(rule=rule), table()
+    before = model.decide(X)
+    assert before.source == rule
+    assert not before.repriced
+    for costs in (CostMatrix(cost_fn=500, cost_fp=1), CostSpec.binary(1, 500, classes=("legit", "fraud"))):
+        after = model.decide(X, costs=costs)
+        assert same(after.scores.probabilities, before.scores.probabilities)
+        assert after.repriced
+        assert after.source == "expected_cost"
+        expected = decide(
+            before.scores.probabilities,
+            costs.matrix if isinstance(costs, CostMatrix) else costs.evaluate(),
+            serves=(0, 1),
+            positive=1,
+        )
+        assert same(after.decisions.decision, expected.decision)
+    by_row = np.random.default_rng(0).random((len(X), 2, 2))
+    assert model.decide(X, costs=by_row).source == "expected_cost"
+
+
+def test_a_threshold_of_the_request_overrides_costs():
+    model, (X, _) = fitted(), table()
+    answer = model.decide(X, threshold=0.2)
+    assert answer.source == "threshold"
+    assert ((answer.scores.probabilities[:, 1] > 0.2) == (answer.decisions.label == 1)).all()
+    assert (answer.decisions.threshold == 0.2).all()
+
+
+def test_priors_move_probabilities_towards_them():
+    model, (X, _) = fitted(), table()
+    base = model.decide(X).scores.probabilities
+    assert np.allclose(model.decide(X, priors=model.priors_).scores.probabilities, base)
+    rarer = model.decide(X, priors=[0.99, 0.01])
+    assert (rarer.scores.probabilities[:, 1] < base[:, 1]).all()
+    assert (rarer.scores.log_odds < model.decide(X).scores.log_odds).all()
+
+
+def test_empirical_threshold_never_costs_more_on_its_rows_than_a_constant():
+    model, (X, y) = fitted(rule="empirical"), table()
+    costs = AMOUNTS.evaluate({"amount": X["amount"].to_numpy()}, len(y))
+    true = (y == "fraud").astype(int)
+    rows = np.arange(len(y))
+    flagged = (model.oof_score_ > model.threshold_).astype(int)
+    total = costs[rows, true, flagged].sum()
+    assert total <= min(costs[rows, true, 0].sum(), costs[rows, true, 1].sum()) + 1e-9
+    answer = model.decide(X)
+    assert ((answer.scores.score > model.threshold_) == (answer.decisions.label == 1)).all()
+    at_threshold = answer.decisions.threshold[0]
+    assert (answer.scores.probabilities[answer.decisions.label == 1, 1] >= at_threshold).all()
+
+
+def test_sign_is_the_vote_of_the_booster():
+    for name in ("cgada", "adamec"):
+        model, (X, _) = fitted(name, "sign"), table()
+        codes = model.booster_.predict(model.encoder_.transform(typed_columns(X)[0]))
+        assert ((model.predict(X) == "fraud") == (codes == 1)).all()
+
+
+def test_train_costs_by_row_reach_the_booster():
+    assert not same(fitted(train_costs="row").oof_score_, fitted().oof_score_)
+
+
+@pytest.mark.parametrize("shape", ["n", "n4", "nk"])
+@pytest.mark.parametrize("train_costs", ["class_mean", "row"])
+def test_sample_cost_in_each_form_says_the_same(shape, train_costs):
+    X, y = table()
+    positive = y == "fraud"
+    amount = X["amount"].to_numpy()
+    wrong = np.where(positive, amount, 5.0)
+    forms = {
+        "n": wrong,
+        "n4": np.column_stack([amount, np.full(len(y), 5.0), np.zeros(len(y)), np.zeros(len(y))]),
+        "nk": np.column_stack([np.where(positive, 0, 5.0), np.where(positive, amount, 0)]),
+    }  # classes_ are fraud, legit: "legit" is the positive one of a model without costs
+    forms["n4"] = forms["n4"][:, [1, 0, 2, 3]]
+    model = CostSensitiveModel(train_costs=train_costs).fit(X, y, sample_cost=forms[shape])
+    reference = CostSensitiveModel(train_costs=train_costs).fit(X, y, sample_cost=wrong)
+    assert same(model.predict_proba(X), reference.predict_proba(X))
+    assert model.costs_ == reference.costs_
+    assert model.costs_.evaluate()[0, 1] == pytest.approx(amount[positive].mean())
+
+
+def test_costs_may_read_a_column_that_is_no_feature():
+    X, y = table()
+    model = CostSensitiveModel(costs=AMOUNTS).fit(X, y, types={"speed": "number", "merchant": "category"})
+    assert list(model.encoder_.types) == ["merchant", "speed"]
+    dearer = X.assign(amount=X["amount"] * 100)
+    assert same(model.predict_proba(X), model.predict_proba(dearer))
+    assert (model.predict(dearer) == "fraud").sum() > (model.predict(X) == "fraud").sum()
+    with pytest.raises(ValueError, match="amount"):
+        model.predict(X.drop(columns="amount"))
+
+
+def test_a_review_is_chosen_by_its_price_and_predict_still_names_a_class():
+    X, y = table()
+    actions = ("legit", "fraud", Action("review", None))
+    costs = {("fraud", "legit"): 50.0, ("legit", "fraud"): 10.0}
+    spec = CostSpec.from_actions(("legit", "fraud"), actions, costs, review=Review(1.0, (0.95, 0.95)))
+    model = CostSensitiveModel(costs=spec).fit(X, y)
+    answer = model.decide(X)
+    assert set(answer.decisions.label.tolist()) == {-1, 0, 1}
+    assert set(model.predict(X)) == {"legit", "fraud"}
+
+
+# Calibration
+
+
+@pytest.mark.parametrize("name", sorted(ALGORITHMS))
+@pytest.mark.parametrize("kind", ["sigmoid", "isotonic"])
+def test_calibration_brings_a_cost_trained_booster_back_to_the_base_rate(name, kind):
+    X, y = table()
+    costs = CostSpec.binary(30, 1, classes=("legit", "fraud"))
+    model = CostSensitiveModel(make(name, {"n_estimators": 20}), costs=costs, calibration=kind).fit(X, y)
+    assert model.oof_probabilities_[:, 1].mean() == pytest.approx((y == "fraud").mean(), abs=0.01)
+    p = model.predict_proba(X)
+    assert ((p > 0) & (p < 1)).all()
+    assert np.isfinite(model.decide(X).scores.log_odds).all()
+
+
+def test_the_calibrator_has_seen_out_of_fold_scores_only():
+    """Labels that no column explains: scores of training rows would look informative, others do not."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 10)), rng.integers(0, 2, 300)
+    model = CostSensitiveModel(make("adaboost", {"n_estimators": 100})).fit(X, y)
+    assert np.corrcoef(model.decision_function(X), y)[0, 1] > 0.5
+    assert np.ptp(model.predict_proba(X)[:, 1]) < 0.3
+
+
+def test_each_part_of_the_fit_is_blind_to_the_rows_it_scores(monkeypatch):
+    seen = []
+
+    def recording(booster, rows, callback=None):
+        seen.append(set(rows.columns["id"].tolist()))
+        return original(booster, rows, callback)
+
+    original = cross_fitting.fit_rows
+    monkeypatch.setattr(cross_fitting, "fit_rows", recording)
+    X, y = table(100)
+    X["id"] = np.arange(100.0)
+    groups = np.repeat(np.arange(20), 5)
+    model = CostSensitiveModel(split=Split("group", folds=4)).fit(X, y, groups=groups)
+    assert model.n_folds_ == len(seen) == 4
+    for rows in seen:
+        held = set(range(100)) - rows
+        assert held
+        assert not {groups[int(i)] for i in rows} & {groups[int(i)] for i in held}
+
+
+def test_time_folds_leave_the_first_rows_without_a_score():
+    X, y = table()
+    times = np.arange(len(y), dtype=float)
+    model = CostSensitiveModel(split=Split("time", folds=3)).fit(X, y, times=times)
+    unscored = np.isnan(model.oof_score_)
+    assert 0 < unscored.sum() < len(y)
+    assert times[unscored].max() < times[~unscored].min()
+    assert np.isnan(model.oof_probabilities_[unscored]).all()
+
+
+def test_predefined_folds():
+    X, y = table()
+    parts = np.arange(len(y)) % 3
+    assert CostSensitiveModel(split=Split("predefined")).fit(X, y, parts=parts).n_folds_ == 3
+
+
+def test_a_class_with_fewer_rows_than_folds_means_fewer_folds():
+    X, y = table()
+    rows = np.r_[np.flatnonzero(y == "fraud")[:3], np.flatnonzero(y == "legit")]
+    assert CostSensitiveModel().fit(X.iloc[rows], y[rows]).n_folds_ == 3
+
+
+# What cannot be learned, and odd tables
+
+
+@pytest.mark.parametrize("rule", ["expected_cost", "empirical", "sign"])
+@pytest.mark.parametrize(("fn", "cheapest"), [(9, "fraud"), (2, "legit")])
+@pytest.mark.parametrize("kind", ["sigmoid", "isotonic", "none"])
+def test_nothing_to_learn_gives_the_base_rate_and_the_cheapest_constant(rule, fn, cheapest, kind):
+    y = np.array(["legit"] * 70 + ["fraud"] * 30)
+    costs = CostSpec.binary(fn, 1, classes=("legit", "fraud"))
+    model = CostSensitiveModel(costs=costs, decision_rule=rule, calibration=kind).fit(
+        {"same": np.ones(100)}, y
+    )
+    assert model.predict_proba({"same": [1.0, 2.0]})[:, 1] == pytest.approx([0.3, 0.3])
+    assert model.predict({"same": [1.0]}).tolist() == [cheapest]
+
+
+def test_an_empty_ensemble_works_too():
+    y = np.array(["legit"] * 70 + ["fraud"] * 30)
+    model = CostSensitiveModel(costs=CostSpec.binary(7, 3, classes=("legit", "fraud")))
+    with pytest.warns(UserWarning, match="kept no hypothesis"):
+        model.fit({"same": np.ones(100)}, y)
+    assert len(model.booster_.estimators_) == 0
+    assert model.predict_proba({"same": [1.0]})[:, 1] == pytest.approx([0.3])
+
+
+@pytest.mark.parametrize("name", sorted(ALGORITHMS))
+def test_all_missing_constant_and_crowded_columns(name):
+    X, y = table()
+    X["gone"], X["same"], X["never"] = np.nan, 1.0, None
+    X["id"] = [f"user {i}" for i in range(len(y))]
+    model = CostSensitiveModel(make(name, {"n_estimators": 10}), costs=AMOUNTS).fit(X, y)
+    fresh, _ = table(50, seed=3, n_merchants=50)
+    fresh["gone"], fresh["same"], fresh["never"], fresh["id"] = 1.0, np.nan, "now", "user new"
+    p = model.predict_proba(fresh)
+    assert np.isfinite(p).all()
+    assert len(p) == 50
+
+
+@settings(max_examples=15)
+@given(
+    st.integers(0, 1000),
+    st.sampled_from(sorted(ALGORITHMS)),
+    st.floats(1e-9, 1e9),
+    st.sampled_from([0.0, 1.0, 1e12]),
+)
+def test_extreme_costs_and_amounts_stay_finite(seed, name, ratio, amount):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, 60)
+    X = {"x": rng.normal(size=60) + y, "amount": np.where(rng.random(60) < 0.5, amount, 1.0)}
+    costs = CostSpec.binary(CostCell(fixed=ratio, per={"amount": 1.0}), 1.0, tp=CostCell(per={"amount": 0.5}))
+    for train_costs in ("class_mean", "row"):
+        model = CostSensitiveModel(make(name, {"n_estimators": 3}), costs=costs, train_costs=train_costs)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            answer = model.fit(X, y).decide(X)
+        assert np.isfinite(answer.scores.score).all()
+        assert np.isfinite(answer.decisions.expected_cost).all()
+        assert ((answer.scores.probabilities > 0) & (answer.scores.probabilities < 1)).all()
+
+
+def test_arrays_frames_and_mappings_agree():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(120, 3)), rng.integers(0, 2, 120)
+    X[:, 0] += y
+    frame = pd.DataFrame(X, columns=["x0", "x1", "x2"])
+    model = CostSensitiveModel().fit(frame, y)
+    p = model.predict_proba(frame)
+    assert same(CostSensitiveModel().fit(X, y).predict_proba(X), p)
+    assert same(CostSensitiveModel().fit(frame.to_dict("list"), y).predict_proba(dict(frame)), p)
+    assert same(model.predict_proba(X), p)
+    assert model.feature_names_in_.tolist() == ["x0", "x1", "x2"]
+
+
+@pytest.mark.parametrize("labels", [(0, 1), (False, True), (1.0, 2.0), ("no", "yes"), (-1, 1)])
+def test_labels_come_back_as_they_were(labels):
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 2, 80)
+    y = np.array(labels)[codes]
+    model = CostSensitiveModel().fit(rng.normal(size=(80, 2)) + codes[:, None], y)
+    assert model.predict(rng.normal(size=(5, 2))).dtype == y.dtype
+    assert model.classes_.tolist() == list(labels)
+
+
+# scikit-learn
+
+
+#: A class of one row cannot be scored out of fold and is refused, and copies of a row fall into several folds
+#: where a weighted row falls into one.
+NOT_MEANINGFUL = {
+    "check_dont_overwrite_parameters",
+    "check_f_contiguous_array_estimator",
+    "check_methods_sample_order_invariance",
+    "check_methods_subset_invariance",
+    "check_dict_unchanged",
+    "check_fit2d_predict1d",
+    "check_sample_weight_equivalence_on_dense_data",
+    "check_array_api_input",
+}
+#: Without calibration and costs `predict` follows score and probability alike, as scikit-learn expects.
+PLAIN = CostSensitiveModel(make("cgada", {"n_estimators": 10}), calibration="none")
+CHECKS = [
+    pytest.param(*pair, id=pair[1].func.__name__ + str(i))
+    for i, pair in enumerate(estimator_checks_generator(PLAIN))
+    if pair[1].func.__name__ not in NOT_MEANINGFUL
+]
+
+
+@pytest.mark.filterwarnings("ignore:.*kept no hypothesis:UserWarning")
+@pytest.mark.parametrize(("estimator", "check"), CHECKS)
+def test_scikit_learns_checks(estimator, check):
+    check(estimator)
+
+
+def test_grid_search_and_pipeline():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(120, 3)), rng.integers(0, 2, 120)
+    X[:, 0] += y
+    model = CostSensitiveModel(make("cgada", {"n_estimators": 5}), split=Split(folds=2))
+    search = GridSearchCV(model, {"estimator__n_estimators": [2, 5], "calibration": ["sigmoid"]}, cv=2)
+    search.fit(X, y, sample_cost=1.0 + 4 * y)
+    assert search.best_estimator_.costs_.evaluate()[1, 0] == 5.0
+    pipeline = make_pipeline(StandardScaler(), model).fit(X, y, costsensitivemodel__sample_cost=1.0 + 4 * y)
+    assert pipeline.predict_proba(X).shape == (120, 2)
+
+
+def test_progress_rises_over_folds_and_rounds():
+    X, y = table(150)
+    seen = []
+    model = CostSensitiveModel(make("cgada", {"n_estimators": 4}), split=Split(folds=3))
+    model.fit(X, y, progress=lambda *step: seen.append(step))
+    fractions = [fraction for *_, fraction in seen]
+    assert fractions == sorted(fractions)
+    assert fractions[-1] == 1.0
+    assert {phase for phase, *_ in seen} == {"out_of_fold", "boosting", "calibration"}
+    assert [step[1] for step in seen if step[0] == "boosting"] == [1, 2, 3, 4]
+
+    class StopError(Exception):
+        pass
+
+    def stop(*_):
+        raise StopError
+
+    with pytest.raises(StopError):
+        model.fit(X, y, progress=stop)
+
+
+@pytest.mark.parametrize("weak", [DecisionTreeClassifier(max_depth=2, random_state=0), GaussianNB()])
+def test_other_weak_learners_are_taken_as_they_are(weak):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 3)), rng.integers(0, 2, 200)
+    X[:, 0] += y
+    model = CostSensitiveModel(make("cgada", {"estimator": weak, "n_estimators": 5})).fit(X, y)
+    assert (model.predict(X) == y).mean() > 0.6
+
+
+# Refusals
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"calibration": "platt"}, "calibration"),
+        ({"decision_rule": "best"}, "decision_rule"),
+        ({"train_costs": "mean"}, "train_costs"),
+        ({"n_jobs": "many"}, "n_jobs"),
+        ({"estimator": GaussianNB()}, "booster of this library"),
+        ({"costs": CostMatrix.from_matrix(1 - np.eye(3))}, "3 classes"),
+        ({"costs": CostSpec.binary(1, 1)}, "costs are for the classes"),
+        ({"costs": CostSpec.binary(0, 1, classes=("legit", "fraud"))}, "must be greater"),
+        ({"split": Split("group")}, "group"),
+    ],
+)
+def test_parameters_that_do_not_fit_are_refused(change, message):
+    X, y = table(60)
+    with pytest.raises(ValueError, match=message):
+        CostSensitiveModel().set_params(**change).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"sample_weight": np.ones(3)}, "sample_weight"),
+        ({"sample_weight": -np.ones(60)}, "negative"),
+        ({"sample_cost": np.full(60, np.nan)}, "not finite"),
+        ({"sample_cost": np.zeros(60)}, "no wrong decision"),
+        ({"sample_cost": np.ones((60, 3))}, "none of"),
+        ({"groups": np.ones(3)}, "groups"),
+        ({"types": {"nowhere": "number"}}, "nowhere"),
+        ({"types": {"merchant": "number"}}, "merchant"),
+        ({"types": {}}, "at least one feature"),
+    ],
+)
+def test_data_that_does_not_fit_is_refused(arguments, message):
+    X, y = table(60)
+    with pytest.raises(ValueError, match=message):
+        CostSensitiveModel().fit(X, y, **arguments)
+
+
+def test_labels_that_do_not_fit_are_refused():
+    X, y = table(60)
+    with pytest.raises(ValueError, match="at least two classes"):
+        CostSensitiveModel().fit(X, ["legit"] * 60)
+    with pytest.raises(ValueError, match="different numbers of rows"):
+        CostSensitiveModel().fit(X, y[:-1])
+    with pytest.raises(ValueError, match="rows with a weight"):
+        CostSensitiveModel().fit(X, y, sample_weight=(y == "legit").astype(float))
+    with pytest.raises(ValueError, match="at least two rows of each class"):
+        CostSensitiveModel().fit(X, ["fraud"] + ["legit"] * 59)
+
+
+def test_a_cost_of_a_row_that_is_no_number_is_that_rows_error():
+    X, y = table(60)
+    X.loc[7, "amount"] = np.nan
+    with pytest.raises(ValueError, match="row 7"):
+        CostSensitiveModel(costs=AMOUNTS).fit(X, y)
+    with pytest.raises(ValueError, match="finite"):
+        fitted().decide(X)
+
+
+def test_empirical_is_for_two_classes():
+    X, y = three_classes()
+    with pytest.raises(ValueError, match="decision rule"):
+        CostSensitiveModel(costs=MATRIX, decision_rule="empirical").fit(X, y)
