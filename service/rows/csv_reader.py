@@ -13,6 +13,8 @@ from service.rows.raw import Budget, Faults, RawTable, check_names, refuse
 _BATCH_ROWS = 16_384
 #: A longer line is no table; it would also have to fit into memory whole.
 _MAX_LINE_BYTES = 1 << 24
+#: What a cell takes as a number, beside its text.
+_CELL_BYTES = 8
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -41,9 +43,9 @@ def read_csv(file: BinaryIO, limits: IntakeLimits) -> RawTable:
         lines.append(line)
         if len(batch) == _BATCH_ROWS:
             batches.append(_columns(batch))
-            budget.take(len(batch), 0)
+            budget.take(len(batch), _CELL_BYTES * len(batch) * len(names))
             batch = []
-    budget.take(len(batch), 0)
+    budget.take(len(batch), _CELL_BYTES * len(batch) * len(names))
     faults.refuse("some rows do not have one cell for each column")
     batches.append(_columns(batch) if batch else [pa.array([], pa.large_string())] * len(names))
     columns = [pa.chunked_array(chunks) for chunks in zip(*batches, strict=True)]
@@ -62,13 +64,18 @@ def _decoded_lines(file: BinaryIO, budget: Budget) -> Iterator[str]:
             raw = raw.removeprefix(_BOM)
         if len(raw) == _MAX_LINE_BYTES:
             raise refuse("line_too_long", f"a line has more than {_MAX_LINE_BYTES} bytes", line=number)
-        if b"\0" in raw:
-            raise refuse("nul", "the line holds a NUL byte", line=number)
         budget.take(0, len(raw))
-        try:
-            yield raw.decode()
-        except UnicodeDecodeError:
-            raise refuse("encoding", "the line is not UTF-8", line=number) from None
+        yield _text(raw, number)
+
+
+def _text(raw: bytes, line: int) -> str:
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError:
+        raise refuse("encoding", "the line is not UTF-8", line=line) from None
+    if "\0" in text:
+        raise refuse("nul", "the line holds a NUL", line=line)
+    return text
 
 
 def _records(lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:

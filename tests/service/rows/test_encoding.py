@@ -1,0 +1,34 @@
+"""Tables on the way out: formulas escaped in CSV, JSON without NaN."""
+
+import json
+
+from service.domain.datasets import InputColumn
+from service.rows import decode_rows, encode_table
+from service.rows.media import CSV, JSON, NDJSON
+
+SCHEMA = [InputColumn("=name", "text"), InputColumn("x", "number"), InputColumn("at", "timestamp")]
+ROWS = [
+    {"=name": text, "x": -1.5, "at": "2024-01-01T00:00:00Z"}
+    for text in ("=cmd|'/C calc'!A0", "+1", "-1", "@a", "\tb", "\rc", "plain")
+] + [{"=name": None, "x": None, "at": None}]
+
+
+def test_csv_cells_are_no_formulas():
+    lines = encode_table(decode_rows(ROWS, SCHEMA).columns, SCHEMA, CSV).decode().split("\r\n")
+    assert lines[0] == "'=name,x,at"
+    assert lines[1] == "'=cmd|'/C calc'!A0,-1.5,2024-01-01T00:00:00Z"
+    assert [line.lstrip('"')[:2] for line in lines[2:7]] == ["'+", "'-", "'@", "'\t", "'\r"]
+    assert lines[7:] == ["plain,-1.5,2024-01-01T00:00:00Z", ",,", ""]
+
+
+def test_json_keeps_text_as_it_is():
+    columns = decode_rows(ROWS, SCHEMA).columns
+    assert json.loads(encode_table(columns, SCHEMA, JSON)) == ROWS
+    lines = encode_table(columns, SCHEMA, NDJSON).decode().splitlines()
+    assert [json.loads(line) for line in lines] == ROWS
+
+
+def test_no_rows():
+    empty = decode_rows([], SCHEMA).columns
+    assert json.loads(encode_table(empty, SCHEMA, JSON)) == []
+    assert encode_table(empty, SCHEMA, CSV) == b"'=name,x,at\r\n"
