@@ -5,6 +5,7 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Sequence
 from types import FrameType
 from typing import NoReturn
 
@@ -23,9 +24,10 @@ from service.wiring import Wiring, is_migrated, wire
 from service.workers.clerk import Clerk, Warden
 from service.workers.supervisor import Handling, Supervisor
 
-#: What a child calls to train, and what it finds loaded.
+#: What a child calls to train.
 TARGET = "service.workers.child:train"
-PRELOAD = ("service.workers.child",)
+#: What it finds loaded: the library's heavy modules take a second or two to import.
+PRELOAD = ("service.workers.child", "costboost.registry", "costboost.model", "costboost.persistence")
 
 log = structlog.get_logger("service.worker")
 
@@ -37,6 +39,7 @@ def run(
     replaces: str | None = None,
     stop_seconds: float | None = None,
     target: str = TARGET,
+    preload: Sequence[str] = PRELOAD,
 ) -> NoReturn:
     """Take jobs until SIGTERM or SIGINT; then finish or hand back what is under way, and exit.
 
@@ -51,10 +54,12 @@ def run(
         How long a stopping worker waits for what is under way; the setting by default.
     target : str
         What children call.
+    preload : sequence of str
+        Modules that children find loaded.
     """
     logs.configure(settings.log_level)
     executor = executor_id or new_id("exec")
-    wiring = wire(settings, (*PRELOAD, target.partition(":")[0]), threads_for(settings.workers))
+    wiring = wire(settings, preload, threads_for(settings.workers))
     wiring.nursery.warm()
     _wait_for_schema(wiring)
     _sweep(workers.enter(wiring.sessions, executor, replaces))

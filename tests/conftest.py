@@ -160,25 +160,50 @@ def migrated_postgresql(postgresql_server: str) -> str:
     return _migrated(_make_database(postgresql_server))
 
 
+@pytest.fixture(scope="session")
+def new_postgresql(postgresql_server: str, migrated_postgresql: str) -> Iterator[Callable[[], str]]:
+    made: list[str] = []
+
+    def make() -> str:
+        made.append(_make_database(postgresql_server, migrated_postgresql))
+        return made[-1]
+
+    yield make
+    for url in [*made, migrated_postgresql]:
+        _drop_database(postgresql_server, url)
+
+
+@pytest.fixture(scope="session")
+def new_database(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str], str]:
+    """Make a database with all tables and tell its address: `new_database("sqlite")` or "postgresql"."""
+
+    def make(kind: str) -> str:
+        if kind == "postgresql":
+            return str(request.getfixturevalue("new_postgresql")())
+        template = request.getfixturevalue("migrated_sqlite")
+        return f"sqlite:///{shutil.copy(template, tmp_path_factory.mktemp('database') / 'costboost.db')}"
+
+    return make
+
+
 @pytest.fixture
-def sqlite_url(migrated_sqlite: Path, tmp_path: Path) -> str:
+def sqlite_url(new_database: Callable[[str], str]) -> str:
     """Address of a new SQLite file with all tables."""
-    return f"sqlite:///{shutil.copy(migrated_sqlite, tmp_path / 'costboost.db')}"
+    return new_database("sqlite")
 
 
 @pytest.fixture
-def postgresql_url(postgresql_server: str, migrated_postgresql: str) -> Iterator[str]:
+def postgresql_url(new_database: Callable[[str], str]) -> str:
     """Address of a new PostgreSQL database with all tables."""
-    url = _make_database(postgresql_server, migrated_postgresql)
-    yield url
-    _drop_database(postgresql_server, url)
+    return new_database("postgresql")
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def database_url(request: pytest.FixtureRequest) -> str:
+def database_url(request: pytest.FixtureRequest, new_database: Callable[[str], str]) -> str:
     """Address of a new database with all tables, once of each kind."""
-    url: str = request.getfixturevalue(f"{request.param}_url")
-    return url
+    return new_database(request.param)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -193,7 +218,7 @@ def empty_database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterat
     _drop_database(server, url)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def wait_until() -> Callable[..., None]:
     """Wait for a condition, or fail."""
 

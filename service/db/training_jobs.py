@@ -30,7 +30,8 @@ def advance(session: Session, before: TrainingJob, after: TrainingJob) -> bool:
         False: another attempt began or another status was written meanwhile; nothing was changed.
     """
     old, new = _columns(before), _columns(after)
-    changed = {name: value for name, value in new.items() if value != old[name]}
+    # The status is always written, so that a step that changes nothing else is a statement too.
+    changed = {name: value for name, value in new.items() if name == "status" or value != old[name]}
     result = session.execute(
         update(TrainingJobRow)
         .where(

@@ -1,6 +1,7 @@
 """How a guarded child ends, and what it may use."""
 
 import errno
+import traceback
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -51,12 +52,15 @@ class Outcome:
         What it raised, when RAISED and an error of the domain.
     detail : str
         The kind of any other exception; never its text, which may hold data.
+    frames : tuple of str
+        Where that exception came through, outermost first.
     """
 
     ending: Ending
     value: Any = None
     error: CostboostError | None = None
     detail: str = ""
+    frames: tuple[str, ...] = ()
 
 
 def error_to_json(error: BaseException) -> dict[str, Any]:
@@ -64,7 +68,8 @@ def error_to_json(error: BaseException) -> dict[str, Any]:
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
         error = UnavailableError("storage_full", "there is no room left on the disk", retry_after=60)
     if not isinstance(error, CostboostError):
-        return {"kind": type(error).__name__, "memory": isinstance(error, MemoryError)}
+        places = [f"{f.filename}:{f.lineno} {f.name}" for f in traceback.extract_tb(error.__traceback__)]
+        return {"kind": type(error).__name__, "memory": isinstance(error, MemoryError), "frames": places}
     state = vars(error) | {"errors": [vars(fault) for fault in error.errors]}
     return {"kind": type(error).__name__, "state": state, "memory": False}
 
@@ -72,9 +77,9 @@ def error_to_json(error: BaseException) -> dict[str, Any]:
 def outcome_of_error(data: dict[str, Any]) -> Outcome:
     """Build the outcome of what :func:`error_to_json` wrote."""
     if data["memory"]:
-        return Outcome(Ending.MEMORY_LIMIT, detail=data["kind"])
+        return Outcome(Ending.MEMORY_LIMIT, detail=data["kind"], frames=tuple(data["frames"]))
     if "state" not in data:
-        return Outcome(Ending.RAISED, detail=data["kind"])
+        return Outcome(Ending.RAISED, detail=data["kind"], frames=tuple(data["frames"]))
     kind: type[CostboostError] = getattr(errors, data["kind"])
     state = data["state"]
     error = kind.__new__(kind)

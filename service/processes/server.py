@@ -7,7 +7,6 @@ import ctypes
 import gc
 import importlib
 import json
-import logging
 import os
 import resource
 import signal
@@ -25,7 +24,6 @@ Target = Callable[[Any, Send], Any]
 #: Address space over the memory limit: imports alone reserve 1.8 GiB that they never touch.
 ADDRESS_SPACE_SLACK = 4 << 30
 _PR_SET_PDEATHSIG = 1
-_logger = logging.getLogger(__name__)
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -35,7 +33,7 @@ def main(arguments: Sequence[str]) -> None:
     gc.freeze()
     alive: set[int] = set()
     while True:
-        message, descriptors, _, _ = socket.recv_fds(control, 64, 1)
+        message, descriptors = _receive(control)
         if not message:
             break
         command, _, number = message.decode().partition(" ")
@@ -50,6 +48,15 @@ def main(arguments: Sequence[str]) -> None:
     # The owner is gone: nothing that it started may outlive it.
     for pid in alive:
         kill_group(pid)
+
+
+def _receive(control: socket.socket) -> tuple[bytes, list[int]]:
+    try:
+        message, descriptors, _, _ = socket.recv_fds(control, 64, 1)
+    except ConnectionResetError:
+        # The owner was killed before it read an answer.
+        return b"", []
+    return message, descriptors
 
 
 def kill_group(pid: int) -> None:
@@ -93,7 +100,11 @@ def _live(connection: socket.socket, parent: int) -> NoReturn:
         os.setsid()
         _die_with(parent)
         with connection, connection.makefile("rw", encoding="utf-8") as stream:
-            request = json.loads(stream.readline())
+            line = stream.readline()
+            if not line:
+                # The owner died before it said what is to be done.
+                os._exit(1)
+            request = json.loads(line)
             _limit(request)
 
             def write(line: dict[str, Any]) -> None:
@@ -114,10 +125,7 @@ def _run(request: dict[str, Any], send: Send) -> dict[str, Any]:
         value = target(request["payload"], send)
         json.dumps(value, allow_nan=False)
     except Exception as error:
-        fault = error_to_json(error)
-        if "state" not in fault:
-            _logger.exception("%s raised %s", request["target"], fault["kind"])
-        return {"error": fault}
+        return {"error": error_to_json(error)}
     return {"value": value}
 
 

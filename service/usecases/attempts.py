@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session, sessionmaker
 from service.db import executors, training_jobs
 from service.db.models import add_version
 from service.domain.training import JobError, JobStatus, Progress, TrainingJob
+from service.usecases import ingredients
 
 Sessions = sessionmaker[Session]
 
@@ -52,6 +53,16 @@ def begin(sessions: Sessions, job_id: str, executor_id: str, max_deaths: int) ->
         # Somebody changed it between our reading and our writing (a cancel, say): look again.
 
 
+def is_last_chance(readers: Sessions, job_id: str, max_deaths: int) -> bool:
+    """Whether one more death ends the job."""
+    with readers() as session:
+        job = training_jobs.fetch(session, job_id)
+    if job is None or job.status.done:
+        return False
+    # One that is found running has lost its worker, which is not counted yet.
+    return job.worker_deaths + (job.status is JobStatus.RUNNING) >= max_deaths - 1
+
+
 def _is_held(session: Session, job: TrainingJob, executor_id: str) -> bool:
     holder = job.executor_id
     return holder not in (None, executor_id) and executors.is_alive(session, str(holder))
@@ -61,6 +72,18 @@ def _begun(job: TrainingJob, executor_id: str, max_deaths: int) -> TrainingJob:
     now = datetime.now(UTC)
     waiting = job if job.status is JobStatus.QUEUED else job.lost_worker(now, max_deaths)
     return waiting if waiting.status.done else waiting.started(now, executor_id)
+
+
+def order(readers: Sessions, job: TrainingJob) -> dict[str, Any]:
+    """Put together what the child of an attempt needs, as plain JSON.
+
+    Raises
+    ------
+    InvalidError
+        What the spec names is no longer there.
+    """
+    with readers() as session:
+        return ingredients.to_json(job.spec, *ingredients.find(session, job.tenant_id, job.spec))
 
 
 def note(sessions: Sessions, job: TrainingJob, progress: Progress) -> bool:

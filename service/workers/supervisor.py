@@ -13,9 +13,10 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from service.domain.errors import InvalidError, UnavailableError
 from service.domain.training import FailureCode, JobError, TrainingJob
 from service.processes.guard import Ending, Guard, Outcome
-from service.usecases import attempts, training
+from service.usecases import attempts
 from service.wiring import Wiring
 from service.workers.attempt import Attempt
+from service.workers.slots import Slots
 
 Value = TypeVar("Value")
 
@@ -55,6 +56,7 @@ class Supervisor:
         self._executor_id = executor_id
         self._handling = handling
         self._running: dict[str, Attempt] = {}
+        self._slots = Slots()
         self._stopping = threading.Event()
         self._hurry = threading.Event()
 
@@ -69,12 +71,7 @@ class Supervisor:
             # A second entry of a job that is in good hands.
             return
         while not self._stopping.is_set():
-            job = self._surely(
-                lambda: attempts.begin(
-                    self._wiring.sessions, job_id, self._executor_id, self._handling.max_deaths
-                )
-            )
-            if job is None or self._attempt(job):
+            if self._is_over_after_an_attempt(job_id):
                 return
         # Returning would tell the queue that the job is over. It is not: the process ends first.
         threading.Event().wait()
@@ -93,6 +90,15 @@ class Supervisor:
         """Do not wait any longer for what is under way."""
         self._hurry.set()
 
+    def _is_over_after_an_attempt(self, job_id: str) -> bool:
+        sessions, most = self._wiring.sessions, self._handling.max_deaths
+        last = self._surely(lambda: attempts.is_last_chance(self._wiring.readers, job_id, most))
+        with self._slots.taken(alone=last, give_up=self._stopping.is_set) as held:
+            if not held:
+                return False
+            job = self._surely(lambda: attempts.begin(sessions, job_id, self._executor_id, most))
+            return job is None or self._attempt(job)
+
     def _attempt(self, job: TrainingJob) -> bool:
         """Run one attempt; False when the job needs another."""
         attempt = self._running[job.id] = Attempt(job)
@@ -100,7 +106,7 @@ class Supervisor:
         bound.info("attempt begins")
         try:
             outcome = self._outcome(attempt)
-            bound.info("child ended", ending=outcome.ending.value, kind=outcome.detail)
+            bound.info("child ended", ending=outcome.ending, kind=outcome.detail, frames=outcome.frames)
             return self._surely(lambda: self._conclude(attempt, outcome))
         except Exception as error:
             bound.error("attempt failed unexpectedly", error=type(error).__name__, exc_info=True)
@@ -112,7 +118,7 @@ class Supervisor:
     def _outcome(self, attempt: Attempt) -> Outcome:
         job = attempt.job
         try:
-            order = self._surely(lambda: training.order(self._wiring.readers, job))
+            order = self._surely(lambda: attempts.order(self._wiring.readers, job))
         except InvalidError as error:
             return Outcome(Ending.RAISED, error=error)
         limits = job.spec.limits

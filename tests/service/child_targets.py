@@ -1,10 +1,13 @@
 """What guarded children are told to do in tests; imported by name in the child."""
 
+import errno
 import os
 import subprocess
 import sys
 import time
 from typing import Any
+
+import psutil
 
 from service.domain.errors import FieldError, InvalidError
 
@@ -64,3 +67,43 @@ def environment(payload: Any, send: Any) -> Any:
 
 def not_json(payload: Any, send: Any) -> Any:
     return float("nan")
+
+
+def train(payload: Any, send: Any) -> Any:
+    """Stand in for the training of a job; its params say how it goes."""
+    params = payload["order"]["spec"]["params"]
+    send({"phase": "boosting", "round": 1, "rounds": 2, "fraction": 0.5, "metrics": {"cost": 1.0}})
+    first_time = _is_first(params.get("marker"))
+    if "die" in params and first_time:
+        os.kill(os.getpid(), params["die"])
+    if "kill_worker" in params and first_time:
+        os.kill(psutil.Process(os.getppid()).ppid(), 9)
+    if "sleep" in params and first_time:
+        time.sleep(params["sleep"])
+    if "allocate" in params:
+        return swell(None, send)
+    if "raise" in params:
+        raise {
+            "invalid": InvalidError("invalid", "the column is empty"),
+            "full": OSError(errno.ENOSPC, "full"),
+            "bug": KeyError("secret"),
+        }[params["raise"]]
+    return {
+        "dataset_sha256": "d" * 64,
+        "artifact_sha256": "a" * 64,
+        "artifact_bytes": 1,
+        "metrics": {"savings": 0.5},
+        "schema": {},
+        "library_versions": {},
+        "training_seconds": 0.1,
+    }
+
+
+def _is_first(marker: str | None) -> bool:
+    if marker is None:
+        return True
+    try:
+        os.close(os.open(marker, os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        return False
+    return True

@@ -70,6 +70,8 @@ def test_error_of_the_domain_arrives_whole(nursery: Nursery) -> None:
 def test_other_errors_tell_their_kind_alone(nursery: Nursery, target: str, kind: str) -> None:
     outcome = nursery.run_guarded(f"child_targets:{target}", None, Guard())
     assert (outcome.ending, outcome.error, outcome.detail) == (Ending.RAISED, None, kind)
+    assert outcome.frames
+    assert "secret" not in repr(outcome)
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV, signal.SIGTERM])

@@ -1,0 +1,185 @@
+"""Training jobs as those see them who ask for them, and what the child of an attempt does."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from io import BytesIO
+from typing import Any
+
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session, sessionmaker
+
+from service import learning
+from service.artifacts.folder import FolderStore
+from service.db import training_jobs
+from service.domain.costs import Costs
+from service.domain.datasets import Dataset
+from service.domain.errors import FieldError, InvalidError, NotFoundError
+from service.domain.ids import new_id
+from service.domain.training import JobStatus, TrainingJob, TrainingSpec
+from service.queue import JobQueue
+from service.rows import read_parquet
+from service.usecases import ingredients
+
+Sessions = sessionmaker[Session]
+#: phase, round, rounds, fraction of the whole
+Report = Callable[[str, int, int, float], None]
+
+
+@dataclass(frozen=True)
+class Ceilings:
+    """The largest limits a job may ask for."""
+
+    seconds: float
+    memory_mb: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What would be trained: a checked spec with the dataset and the costs it names."""
+
+    spec: TrainingSpec
+    dataset: Dataset
+    costs: Costs
+
+
+@dataclass(frozen=True)
+class JobView:
+    """A job and its place in the queue (1 is next; None when it does not wait)."""
+
+    job: TrainingJob
+    queue_position: int | None
+
+
+def submit(
+    sessions: Sessions,
+    readers: Sessions,
+    queue: JobQueue,
+    tenant: str,
+    spec: TrainingSpec,
+    *,
+    ceilings: Ceilings,
+) -> JobView:
+    """Check a spec, and write job and queue entry in one transaction: once this returns, the job is not lost.
+
+    Raises
+    ------
+    InvalidError
+        With a pointer for everything that would make the job fail.
+    """
+    # Checking may take a while; no write lock is held meanwhile.
+    validate(readers, tenant, spec, ceilings)
+    job = TrainingJob.asked(new_id("job"), tenant, spec, datetime.now(UTC))
+    try:
+        with sessions.begin() as session:
+            training_jobs.add(session, job)
+            queue.enqueue(session, job.id)
+            return _view(session, job)
+    except IntegrityError:
+        # The dataset was deleted between the check and the insert.
+        raise ingredients.unknown_dataset() from None
+
+
+def validate(readers: Sessions, tenant: str, spec: TrainingSpec, ceilings: Ceilings) -> Plan:
+    """Check a spec like :func:`submit`, and do nothing."""
+    with readers() as session:
+        return _plan(session, tenant, spec, ceilings)
+
+
+def read_job(readers: Sessions, tenant: str, job_id: str) -> JobView:
+    """Read one job."""
+    with readers() as session:
+        return _view(session, _job(session, tenant, job_id))
+
+
+def list_jobs(
+    readers: Sessions,
+    tenant: str,
+    limit: int,
+    after: str | None = None,
+    *,
+    status: JobStatus | None = None,
+    model: str | None = None,
+) -> list[JobView]:
+    """List jobs, newest first."""
+    with readers() as session:
+        jobs = training_jobs.list_jobs(session, tenant, limit, after, status=status, model=model)
+        return [_view(session, job) for job in jobs]
+
+
+def cancel(sessions: Sessions, queue: JobQueue, tenant: str, job_id: str) -> JobView:
+    """Ask a job to end; once this returns it can no longer succeed.
+
+    Raises
+    ------
+    ConflictError
+        It is over already.
+    """
+    while True:
+        with sessions() as session:
+            job = _job(session, tenant, job_id)
+            if job.status in (JobStatus.CANCELLING, JobStatus.CANCELLED):
+                # Twice is safe.
+                return _view(session, job)
+            after = job.cancel_requested(datetime.now(UTC))
+            if training_jobs.advance(session, job, after):
+                session.commit()
+                break
+        # It moved between our reading and our writing: look again.
+    if after.status is JobStatus.CANCELLED:
+        queue.cancel(job_id)
+    return JobView(after, None)
+
+
+def execute(store: FolderStore, order: dict[str, Any], report: Report) -> dict[str, Any]:
+    """Do what is ordered, in the child: read the dataset, train, store the bytes.
+
+    Returns
+    -------
+    dict
+        Fields of `attempts.NewVersion`, as plain JSON.
+    """
+    spec, dataset, costs = ingredients.from_json(order)
+    report("reading", 0, 0, 0.0)
+    content = BytesIO(store.read(dataset.content_sha256))
+    columns = read_parquet(content, dataset.input_columns)
+    trained = learning.fit(spec, dataset, columns, costs, report)
+    report("storing", 0, 0, 1.0)
+    return {
+        "dataset_sha256": dataset.sha256,
+        "artifact_sha256": store.put(trained.artifact),
+        "artifact_bytes": len(trained.artifact),
+        "metrics": trained.metrics,
+        "schema": trained.schema,
+        "library_versions": trained.library_versions,
+        "training_seconds": trained.training_seconds,
+    }
+
+
+def _plan(session: Session, tenant: str, spec: TrainingSpec, ceilings: Ceilings) -> Plan:
+    dataset, costs = ingredients.find(session, tenant, spec)
+    faults = [*_check_limits(spec, ceilings), *learning.check(spec, dataset, costs)]
+    if faults:
+        detail = "1 field is wrong" if len(faults) == 1 else f"{len(faults)} fields are wrong"
+        raise InvalidError(faults[0].code if len(faults) == 1 else "invalid", detail, faults)
+    return Plan(spec, dataset, costs)
+
+
+def _check_limits(spec: TrainingSpec, ceilings: Ceilings) -> list[FieldError]:
+    faults = []
+    if spec.limits.seconds is not None and spec.limits.seconds > ceilings.seconds:
+        faults.append(FieldError("/limits/seconds", "too_large", f"at most {ceilings.seconds:g}"))
+    if spec.limits.memory_mb is not None and spec.limits.memory_mb > ceilings.memory_mb:
+        faults.append(FieldError("/limits/memory_mb", "too_large", f"at most {ceilings.memory_mb}"))
+    return faults
+
+
+def _job(session: Session, tenant: str, job_id: str) -> TrainingJob:
+    job = training_jobs.find(session, tenant, job_id)
+    if job is None:
+        raise NotFoundError("training job", job_id)
+    return job
+
+
+def _view(session: Session, job: TrainingJob) -> JobView:
+    return JobView(job, training_jobs.queue_position(session, job))
