@@ -19,6 +19,7 @@ from service.api import (
     pages,
     predictions,
     probes,
+    training_jobs,
     versions,
 )
 from service.api.middleware import OriginGuard, RequestContext, RequestLimits
@@ -31,6 +32,7 @@ ROUTERS = (
     datasets.router,
     cost_specs.router,
     algorithms.router,
+    training_jobs.router,
     models.router,
     versions.router,
     aliases.router,

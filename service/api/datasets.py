@@ -163,10 +163,10 @@ async def _take(request: Request, wired: Wiring, tenant: str, asked: dict[str, A
         create = functools.partial(
             datasets.create_dataset, wired.sessions, intake_of(wired), tenant, upload, options
         )
-        return await anyio.to_thread.run_sync(create, limiter=_readers(request))
+        return await anyio.to_thread.run_sync(create, limiter=intake_limiter(request))
 
 
-def _readers(request: Request) -> anyio.CapacityLimiter:
+def intake_limiter(request: Request) -> anyio.CapacityLimiter:
     """Tables that are read at a time: each may take all the memory of one reading."""
     state = request.app.state
     if not hasattr(state, "intake_limiter"):

@@ -15,15 +15,17 @@ from service.domain.training import TrainingSpec
 _DATASET = TypeAdapter(Dataset)
 
 
-def find(session: Session, tenant: str, spec: TrainingSpec) -> tuple[Dataset, Costs]:
-    """Find what a spec names.
+def find(
+    session: Session, tenant: str, spec: TrainingSpec, new: Dataset | None = None
+) -> tuple[Dataset, Costs]:
+    """Find what a spec names; a dataset that has no row yet may be given.
 
     Raises
     ------
     InvalidError
         The tenant has no such dataset or cost spec.
     """
-    dataset = find_dataset(session, tenant, spec.dataset)
+    dataset = new or find_dataset(session, tenant, spec.dataset)
     if dataset is None:
         raise unknown_dataset()
     if spec.cost_spec is None:

@@ -12,14 +12,16 @@ from sqlalchemy.orm import Session, sessionmaker
 from service import learning
 from service.artifacts.folder import FolderStore
 from service.db import training_jobs
+from service.db.datasets import add_dataset
 from service.domain.costs import Costs
-from service.domain.datasets import Dataset
-from service.domain.errors import FieldError, InvalidError, NotFoundError
+from service.domain.datasets import Dataset, IntakeOptions
+from service.domain.errors import PROBLEMS, FieldError, InvalidError, NotFoundError
 from service.domain.ids import new_id
 from service.domain.training import JobStatus, TrainingJob, TrainingSpec
 from service.queue import JobQueue
 from service.rows import read_parquet
 from service.usecases import ingredients
+from service.usecases.datasets import Intake, Upload, take_in
 
 Sessions = sessionmaker[Session]
 #: phase, round, rounds, fraction of the whole
@@ -59,8 +61,14 @@ def submit(
     spec: TrainingSpec,
     *,
     ceilings: Ceilings,
+    new: Dataset | None = None,
 ) -> JobView:
     """Check a spec, and write job and queue entry in one transaction: once this returns, the job is not lost.
+
+    Parameters
+    ----------
+    new : Dataset, optional
+        The dataset of the spec when it has no row yet: it gets it in the same transaction.
 
     Raises
     ------
@@ -68,10 +76,12 @@ def submit(
         With a pointer for everything that would make the job fail.
     """
     # Checking may take a while; no write lock is held meanwhile.
-    validate(readers, tenant, spec, ceilings)
+    validate(readers, tenant, spec, ceilings, new)
     job = TrainingJob.asked(new_id("job"), tenant, spec, datetime.now(UTC))
     try:
         with sessions.begin() as session:
+            if new is not None:
+                add_dataset(session, new)
             training_jobs.add(session, job)
             queue.enqueue(session, job.id)
             return _view(session, job)
@@ -80,10 +90,38 @@ def submit(
         raise ingredients.unknown_dataset() from None
 
 
-def validate(readers: Sessions, tenant: str, spec: TrainingSpec, ceilings: Ceilings) -> Plan:
+def submit_upload(
+    sessions: Sessions,
+    readers: Sessions,
+    queue: JobQueue,
+    tenant: str,
+    spec: TrainingSpec,
+    *,
+    intake: Intake,
+    upload: Upload,
+    options: IntakeOptions,
+    ceilings: Ceilings,
+) -> JobView:
+    """Take a table in and submit a job on it, both or neither; `spec.dataset` is replaced by its id."""
+    dataset = take_in(intake, tenant, upload, options)
+    placed = spec.model_copy(update={"dataset": dataset.id})
+    try:
+        return submit(sessions, readers, queue, tenant, placed, ceilings=ceilings, new=dataset)
+    except BaseException:
+        intake.store.delete(dataset.content_sha256)
+        raise
+
+
+def validate(
+    readers: Sessions, tenant: str, spec: TrainingSpec, ceilings: Ceilings, new: Dataset | None = None
+) -> Plan:
     """Check a spec like :func:`submit`, and do nothing."""
     with readers() as session:
-        return _plan(session, tenant, spec, ceilings)
+        dataset, costs = ingredients.find(session, tenant, spec, new)
+    faults = [*_check_limits(spec, ceilings), *learning.check(spec, dataset, costs)]
+    if faults:
+        raise _invalid(faults)
+    return Plan(spec, dataset, costs)
 
 
 def read_job(readers: Sessions, tenant: str, job_id: str) -> JobView:
@@ -156,13 +194,11 @@ def execute(store: FolderStore, order: dict[str, Any], report: Report) -> dict[s
     }
 
 
-def _plan(session: Session, tenant: str, spec: TrainingSpec, ceilings: Ceilings) -> Plan:
-    dataset, costs = ingredients.find(session, tenant, spec)
-    faults = [*_check_limits(spec, ceilings), *learning.check(spec, dataset, costs)]
-    if faults:
-        detail = "1 field is wrong" if len(faults) == 1 else f"{len(faults)} fields are wrong"
-        raise InvalidError(faults[0].code if len(faults) == 1 else "invalid", detail, faults)
-    return Plan(spec, dataset, costs)
+def _invalid(faults: list[FieldError]) -> InvalidError:
+    codes = {fault.code for fault in faults}
+    code = faults[0].code if len(codes) == 1 and faults[0].code in PROBLEMS else "invalid"
+    detail = "1 field is wrong" if len(faults) == 1 else f"{len(faults)} fields are wrong"
+    return InvalidError(code, detail, faults)
 
 
 def _check_limits(spec: TrainingSpec, ceilings: Ceilings) -> list[FieldError]:

@@ -1,0 +1,66 @@
+"""A training spec as it comes in: a JSON body, or the part `spec` of a form."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+from starlette.requests import Request
+
+from service.domain.errors import FieldError, InvalidError, MalformedError, UnsupportedMediaTypeError
+from service.domain.faults import field_errors
+from service.domain.training import TrainingSpec
+
+_JSON = "application/json"
+
+
+async def read_spec(request: Request) -> TrainingSpec:
+    """Read a JSON body.
+
+    Raises
+    ------
+    UnsupportedMediaTypeError, MalformedError, InvalidError
+    """
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type != _JSON and not media_type.endswith("+json"):
+        raise UnsupportedMediaTypeError(
+            "unsupported_media_type", f"a training job is read as {_JSON} or multipart/form-data"
+        )
+    try:
+        value = await request.json()
+    except (ValueError, RecursionError):
+        raise MalformedError("malformed", "the body is not JSON") from None
+    return _checked(value)
+
+
+def read_spec_part(fields: Mapping[str, str]) -> TrainingSpec:
+    """Read the part `spec` of a form, whose dataset is another part."""
+    if "spec" not in fields:
+        raise _wrong("/spec", "missing", "a part with the training spec is required")
+    try:
+        value = json.loads(fields["spec"], parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        raise MalformedError("malformed", "the part `spec` is not JSON") from None
+    if not isinstance(value, dict):
+        raise _wrong("/spec", "wrong_type", "must be a JSON object")
+    if "dataset" in value:
+        raise _wrong("/dataset", "unknown_field", "the form brings its dataset itself")
+    # Its id is known once the table is read; everything else is checked before.
+    return _checked({**value, "dataset": "ds_of_this_form"})
+
+
+def _checked(value: Any) -> TrainingSpec:
+    try:
+        return TrainingSpec.model_validate(value)
+    except ValidationError as error:
+        faults = field_errors(error.errors(), value)
+        detail = "1 field is wrong" if len(faults) == 1 else f"{len(faults)} fields are wrong"
+        raise InvalidError("invalid", detail, faults) from None
+
+
+def _wrong(pointer: str, code: str, detail: str) -> InvalidError:
+    return InvalidError("invalid", "1 field is wrong", [FieldError(pointer, code, detail)])
+
+
+def _refuse(token: str) -> None:
+    raise ValueError(token)

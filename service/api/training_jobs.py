@@ -1,0 +1,388 @@
+"""/v1/training-jobs: asking for a training, watching it, ending it."""
+
+import functools
+import hashlib
+import time
+from collections.abc import AsyncIterator
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+import anyio
+import anyio.to_thread
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.config import JsonDict
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from service.api.conditions import REVALIDATE, is_unchanged
+from service.api.context import Tenant, Wired
+from service.api.datasets import intake_limiter, intake_of
+from service.api.lists import ListSlice, Page, page
+from service.api.problems import responses
+from service.api.routes import StrictRoute
+from service.api.specs import read_spec, read_spec_part
+from service.api.uploads import is_form, read_options, receive_form
+from service.domain.training import FailureCode, JobStatus, Progress, TrainingSpec
+from service.usecases import training
+from service.usecases.training import Ceilings, JobView, Plan
+from service.wiring import Wiring
+
+router = APIRouter(route_class=StrictRoute, tags=["training-jobs"])
+
+EXAMPLE: JsonDict = {
+    "id": "job_019b76da-9a31-7cf0-9c5e-0d4c3a0d9a51",
+    "status": "running",
+    "done": False,
+    "model": "card-fraud",
+    "dataset": "ds_019b76da-9a31-7cf0-9c5e-0d4c3a0d9a51",
+    "algorithm": "adacost",
+    "attempt": 1,
+    "progress": {"phase": "boosting", "round": 140, "rounds": 400, "fraction": 0.31, "metrics": {}},
+    "queue_position": None,
+    "created_at": "2026-01-05T09:30:00Z",
+    "started_at": "2026-01-05T09:30:00Z",
+    "finished_at": None,
+    "heartbeat_at": "2026-01-05T09:30:12Z",
+    "result": None,
+    "error": None,
+}
+EXAMPLE_SPEC: JsonDict = {
+    "model": "card-fraud",
+    "dataset": "ds_019b76da-9a31-7cf0-9c5e-0d4c3a0d9a51",
+    "costs": {"fn": {"per": {"amount": 1.0}, "min": 15}, "fp": 5},
+    "algorithm": "adacost",
+    "params": {"n_estimators": 200},
+    "seed": 7,
+}
+_SPEC_BODY: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "description": "What to train; or a form with `spec`, the table as `dataset`, and its `options`.",
+        "content": {
+            "application/json": {
+                "schema": {"$ref": "#/components/schemas/TrainingSpec"},
+                "example": EXAMPLE_SPEC,
+            },
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["spec", "dataset"],
+                    "properties": {
+                        "spec": {"type": "string", "description": "The JSON object, without `dataset`."},
+                        "dataset": {"type": "string", "format": "binary"},
+                        "options": {"type": "string", "description": "Options of the dataset, as JSON."},
+                    },
+                }
+            },
+        },
+    }
+}
+#: A job that runs is worth a look again after so many seconds.
+RETRY_SECONDS = 1
+LONGEST_WAIT = 60.0
+PING_SECONDS = 15.0
+
+
+class JobErrorOut(BaseModel):
+    """Why a job has no result."""
+
+    code: FailureCode | Literal["cancelled"]
+    detail: str
+
+
+class JobOut(BaseModel):
+    """A training job; once it is done it has either a result or an error."""
+
+    model_config = ConfigDict(json_schema_extra={"example": EXAMPLE})
+
+    id: str
+    status: JobStatus
+    done: bool
+    model: str
+    dataset: str
+    algorithm: str
+    attempt: int = Field(description="Executions begun so far.")
+    progress: Progress | None
+    queue_position: int | None = Field(description="1 is the next to start; null when it does not wait.")
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    heartbeat_at: datetime | None
+    result: dict[str, Any] | None = Field(description="Model, number of its new version, and metrics.")
+    error: JobErrorOut | None
+
+    @classmethod
+    def of(cls, view: JobView) -> "JobOut":
+        """Show a job."""
+        job = view.job
+        error = None if job.error is None else JobErrorOut(code=job.error.code, detail=job.error.detail)
+        if job.status is JobStatus.CANCELLED:
+            error = JobErrorOut(code="cancelled", detail="the job was cancelled on request")
+        return cls(
+            id=job.id,
+            status=job.status,
+            done=job.status.done,
+            model=job.model,
+            dataset=job.dataset_id,
+            algorithm=job.spec.algorithm,
+            attempt=job.attempt,
+            progress=job.progress,
+            queue_position=view.queue_position,
+            created_at=job.created_at,
+            started_at=job.started_at,
+            finished_at=job.finished_at,
+            heartbeat_at=job.heartbeat_at,
+            result=job.result,
+            error=error,
+        )
+
+
+class PlanOut(BaseModel):
+    """What a spec would train."""
+
+    model: str
+    dataset: str
+    algorithm: str
+    rows: int = Field(description="Rows of the dataset; those of the test part are not trained on.")
+    test_fraction: float
+    folds: int
+    classes: list[str]
+    class_counts: dict[str, int]
+    positive_class: str | None
+
+    @classmethod
+    def of(cls, plan: Plan) -> "PlanOut":
+        """Show a plan."""
+        return cls(
+            model=plan.spec.model,
+            dataset=plan.dataset.id,
+            algorithm=plan.spec.algorithm,
+            rows=plan.dataset.rows,
+            test_fraction=plan.spec.split.test_fraction,
+            folds=plan.spec.split.folds,
+            classes=list(plan.dataset.classes),
+            class_counts=plan.dataset.class_counts,
+            positive_class=plan.dataset.positive_class,
+        )
+
+
+class EventOut(BaseModel):
+    """How a job stood at some moment."""
+
+    id: int
+    event: str = Field(description="`progress`, and `done` as the last one.")
+    data: JobOut
+
+
+class EventPage(BaseModel):
+    """The events known of a job."""
+
+    data: list[EventOut]
+    has_more: bool = False
+    next: str | None = None
+
+
+@router.post(
+    "/v1/training-jobs",
+    operation_id="create_training_job",
+    summary="Ask for a training",
+    status_code=202,
+    response_model=JobOut,
+    responses=responses(400, 413, 415, 422, 503),
+    openapi_extra=_SPEC_BODY,
+)
+async def create_training_job(
+    *, request: Request, response: Response, wired: Wired, tenant: Tenant
+) -> JobOut:
+    """Check what is asked for and put it in the queue: once this is answered, the job is not lost.
+
+    With a form, dataset, costs and parameters come in one request.
+    """
+    view = await (_submit_form if is_form(request) else _submit)(request, wired, tenant)
+    response.headers.update(
+        {"Location": f"/v1/training-jobs/{view.job.id}", "Retry-After": str(RETRY_SECONDS)}
+    )
+    return JobOut.of(view)
+
+
+async def _submit(request: Request, wired: Wiring, tenant: str) -> JobView:
+    spec = await read_spec(request)
+    submit = functools.partial(
+        training.submit, wired.sessions, wired.readers, wired.queue, tenant, spec, ceilings=_ceilings(wired)
+    )
+    return await anyio.to_thread.run_sync(submit)
+
+
+async def _submit_form(request: Request, wired: Wiring, tenant: str) -> JobView:
+    with wired.store.spool() as path:
+        form = await receive_form(request, path, "dataset")
+        spec = read_spec_part(form.fields)
+        options = read_options({name: text for name, text in form.fields.items() if name != "spec"})
+        submit = functools.partial(
+            training.submit_upload,
+            wired.sessions,
+            wired.readers,
+            wired.queue,
+            tenant,
+            spec,
+            intake=intake_of(wired),
+            upload=form.upload,
+            options=options,
+            ceilings=_ceilings(wired),
+        )
+        return await anyio.to_thread.run_sync(submit, limiter=intake_limiter(request))
+
+
+def _ceilings(wired: Wiring) -> Ceilings:
+    return Ceilings(wired.settings.max_job_seconds, wired.settings.max_job_memory_mb)
+
+
+@router.post(
+    "/v1/training-jobs/validate",
+    operation_id="validate_training_job",
+    summary="Check a training without asking for it",
+    responses=responses(400, 413, 415, 422, 503),
+)
+def validate_training_job(*, wired: Wired, tenant: Tenant, spec: TrainingSpec) -> PlanOut:
+    """Say what would be trained, or what is wrong with it."""
+    return PlanOut.of(training.validate(wired.readers, tenant, spec, _ceilings(wired)))
+
+
+@router.get(
+    "/v1/training-jobs",
+    operation_id="list_training_jobs",
+    summary="List training jobs",
+    responses=responses(400, 422, 503),
+)
+def list_training_jobs(
+    *,
+    request: Request,
+    response: Response,
+    wired: Wired,
+    tenant: Tenant,
+    part: ListSlice,
+    status: Annotated[JobStatus | None, Query(description="Only jobs that stand so.")] = None,
+    model: Annotated[str | None, Query(max_length=64, description="Only jobs for this model.")] = None,
+) -> Page[JobOut]:
+    """List the training jobs, newest first."""
+    found = training.list_jobs(wired.readers, tenant, part.fetch, part.after, status=status, model=model)
+    return page(request, response, part, found, key=lambda view: view.job.id, show=JobOut.of)
+
+
+@router.get(
+    "/v1/training-jobs/{job}",
+    operation_id="read_training_job",
+    summary="Read a training job",
+    response_model=JobOut,
+    responses={304: {"description": "Unchanged"}, **responses(404, 503)},
+)
+async def read_training_job(
+    *, request: Request, response: Response, wired: Wired, tenant: Tenant, job: str
+) -> object:
+    """Read how a job stands; `Prefer: wait=20` waits up to so many seconds for its end."""
+    seconds = _preferred_wait(request)
+    view = await _wait(request, wired, tenant, job, seconds or 0.0)
+    shown = JobOut.of(view)
+    etag = f'"{view.job.attempt}-{hash_of(shown)}"'
+    response.headers.update({"ETag": etag, "Cache-Control": REVALIDATE})
+    if seconds is not None:
+        response.headers["Preference-Applied"] = f"wait={seconds:g}"
+    if not shown.done:
+        response.headers["Retry-After"] = str(RETRY_SECONDS)
+    if is_unchanged(request, etag):
+        return Response(status_code=304, headers=response.headers)
+    return shown
+
+
+@router.post(
+    "/v1/training-jobs/{job}/cancel",
+    operation_id="cancel_training_job",
+    summary="End a training job",
+    status_code=202,
+    responses=responses(404, 409, 503),
+)
+def cancel_training_job(*, response: Response, wired: Wired, tenant: Tenant, job: str) -> JobOut:
+    """Ask a job to end; it can no longer succeed once this is answered. Twice is safe."""
+    view = training.cancel(wired.sessions, wired.queue, tenant, job)
+    response.headers["Location"] = f"/v1/training-jobs/{job}"
+    return JobOut.of(view)
+
+
+@router.get(
+    "/v1/training-jobs/{job}/events",
+    operation_id="watch_training_job",
+    summary="Watch a training job",
+    response_model=EventPage,
+    responses={
+        200: {"description": "Events, as JSON or as they happen.", "content": {"text/event-stream": {}}},
+        **responses(404, 503),
+    },
+)
+async def watch_training_job(*, request: Request, wired: Wired, tenant: Tenant, job: str) -> object:
+    """Send how the job stands whenever it changes, until it is done; or its present stand as a list page."""
+    view = await _read(wired, tenant, job)
+    first = _sequence(request.headers.get("last-event-id", "")) + 1
+    if "text/event-stream" not in request.headers.get("accept", ""):
+        return EventPage(data=[_event(first, view)])
+    stream = _stream(request, wired, tenant, view, first)
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
+
+
+async def _stream(
+    request: Request, wired: Wiring, tenant: str, view: JobView, number: int
+) -> AsyncIterator[bytes]:
+    shown: JobOut | None = None
+    sent_at = time.monotonic()
+    while not await request.is_disconnected():
+        if JobOut.of(view) != shown:
+            event = _event(number, view)
+            yield f"id: {event.id}\nevent: {event.event}\ndata: {event.data.model_dump_json()}\n\n".encode()
+            shown, number, sent_at = event.data, number + 1, time.monotonic()
+            if shown.done:
+                return
+        elif time.monotonic() - sent_at > PING_SECONDS:
+            yield b": ping\n\n"
+            sent_at = time.monotonic()
+        await anyio.sleep(0.5)
+        view = await _read(wired, tenant, view.job.id)
+
+
+def _event(number: int, view: JobView) -> EventOut:
+    return EventOut(id=number, event="done" if view.job.status.done else "progress", data=JobOut.of(view))
+
+
+def _sequence(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else 0
+
+
+async def _wait(request: Request, wired: Wiring, tenant: str, job: str, seconds: float) -> JobView:
+    end = time.monotonic() + seconds
+    pause = 0.05
+    while True:
+        view = await _read(wired, tenant, job)
+        left = end - time.monotonic()
+        if view.job.status.done or left <= 0 or await request.is_disconnected():
+            return view
+        await anyio.sleep(min(pause, left))
+        pause = min(2 * pause, 0.5)
+
+
+async def _read(wired: Wiring, tenant: str, job: str) -> JobView:
+    return await anyio.to_thread.run_sync(training.read_job, wired.readers, tenant, job)
+
+
+def _preferred_wait(request: Request) -> float | None:
+    """Seconds of `Prefer: wait=…` (RFC 7240); a preference that is not understood is ignored."""
+    for preference in request.headers.get("prefer", "").split(","):
+        name, _, value = preference.partition(";")[0].partition("=")
+        text = value.strip().strip('"')
+        if name.strip().lower() == "wait" and text.isascii() and text.isdigit():
+            return min(float(text[:9]), LONGEST_WAIT)
+    return None
+
+
+def hash_of(shown: JobOut) -> str:
+    """Short name of a representation."""
+    return hashlib.sha256(shown.model_dump_json().encode()).hexdigest()[:32]
