@@ -20,7 +20,9 @@ CALIBRATION_KINDS: tuple[CalibrationKind, ...] = get_args(CalibrationKind)
 #: A probability stays this far from 0 and from 1.
 _MARGIN = 1e-10
 #: Scores within less than this do not vary: a slope over it would overflow.
-_NARROW = 1e-250
+_NARROW = 1e-90
+#: Larger numbers are refused, so that a score times a slope does not overflow.
+_LARGEST = 1e150
 #: Rows that each class needs before `auto` trusts a step function more than two numbers.
 _ISOTONIC_ROWS = 1000
 
@@ -53,7 +55,7 @@ class SigmoidCalibrator:
     intercept: float
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.slope) and np.isfinite(self.intercept) and self.slope >= 0):
+        if not (0 <= self.slope <= _LARGEST and abs(self.intercept) <= _LARGEST):
             raise ValueError("a sigmoid needs a finite slope, not below 0, and a finite intercept")
 
     @classmethod
@@ -123,7 +125,7 @@ class IsotonicCalibrator:
         x, p = np.array(self.scores), np.array(self.probabilities)
         if x.ndim != 1 or x.shape != p.shape or not x.size:
             raise ValueError("an isotonic calibrator needs as many scores as probabilities, and at least one")
-        if not np.isfinite(x).all() or (np.diff(x) <= 0).any():
+        if not (np.abs(x) <= _LARGEST).all() or (np.diff(x) <= 0).any():
             raise ValueError("the scores of an isotonic calibrator must be finite and rise")
         if not ((p > 0) & (p < 1)).all() or (np.diff(p) < 0).any():
             raise ValueError("the probabilities of an isotonic calibrator must be inside (0, 1) and not fall")

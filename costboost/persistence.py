@@ -153,7 +153,7 @@ def _verified(data: bytes) -> tuple[Header, Arrays]:
         raise ArtifactError(f"an artifact has from 8 to {MAX_ARTIFACT_BYTES} bytes")
     try:
         header, arrays = _header_of(data), _arrays_of(data)
-        if header["format"] != FORMAT:
+        if _exact(header["format"], int) != FORMAT:
             raise ArtifactError("the artifact was written in another format")
         said = {name: value for name, value in header.items() if name != "digest"}
         whole = _signed(said, arrays) == data
@@ -210,20 +210,44 @@ def _scorer_state(scorer: Scorer) -> tuple[dict[str, Any], Arrays]:
 def _scorer_from(state: Mapping[str, Any], arrays: Arrays) -> Scorer:
     if arrays["score_threshold"].shape != (1,):
         raise ValueError("one threshold is needed")
-    if not all(type(name) is str for name in state["classes"]):
-        raise ValueError("the classes must be text")
-    terms = Terms(**{name: arrays[name] for name in (*_TERMS, "constant")}, n_features=state["n_features"])
+    terms = Terms(
+        **{name: arrays[name] for name in (*_TERMS, "constant")}, n_features=_exact(state["n_features"], int)
+    )
     return Scorer(
         encoder=FeatureEncoder.from_state(state["encoder"]),
         ensemble=terms,
         calibrator=Calibrator.from_state(state["calibrator"]),
-        classes=tuple(state["classes"]),
-        codes=tuple(state["codes"]),
-        priors=tuple(state["priors"]),
-        costs=CostSpec.from_dict(state["costs"]),
+        classes=_all_exact(state["classes"], str),
+        codes=_all_exact(state["codes"], int),
+        priors=_all_exact(state["priors"], float),
+        costs=_costs_from(state["costs"]),
         rule=state["decision_rule"],
         score_threshold=float(arrays["score_threshold"][0]),
     )
+
+
+def _costs_from(state: Mapping[str, Any]) -> CostSpec:
+    # 1 and true are equal in Python, but not as an index of an array.
+    _all_exact(
+        [
+            index
+            for index in (state["positive"], *(a["serves"] for a in state["actions"]))
+            if index is not None
+        ],
+        int,
+    )
+    _all_exact([*state["classes"], *(action["name"] for action in state["actions"])], str)
+    return CostSpec.from_dict(state)
+
+
+def _exact(value: object, kind: type) -> Any:
+    if type(value) is not kind:
+        raise ValueError(f"expected {kind.__name__}")
+    return value
+
+
+def _all_exact(values: object, kind: type) -> tuple[Any, ...]:
+    return tuple(_exact(value, kind) for value in _exact(values, list))
 
 
 # Model

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 #: Rows scored at a time: a few columns of a block fit in the cache.
 _BLOCK = 4096
+#: Larger values are refused, so that no sum overflows.
+_LARGEST = 1e100
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +41,8 @@ class Terms:
     Raises
     ------
     ValueError
-        If shapes differ, an index is out of range, or a value is not finite (a cut may be -inf).
+        If shapes differ, an index is out of range, or a value is not finite or beyond 1e100 (but a cut may
+        be -inf).
 
     Examples
     --------
@@ -65,8 +68,8 @@ class Terms:
         _check_indices("feature", self.feature, self.n_features)
         _check_indices("output", self.output, self.constant.shape[0])
         finite = (self.below, self.above, self.missing, self.constant)
-        if not all(np.isfinite(values).all() for values in finite):
-            raise ValueError("the values of the terms must be finite")
+        if not all((np.abs(values) <= _LARGEST).all() for values in finite):
+            raise ValueError(f"the values of the terms must be finite and at most {_LARGEST}")
         if not (self.cut < np.inf).all():
             raise ValueError("the cuts of the terms must be numbers below infinity")
 
