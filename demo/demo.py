@@ -19,9 +19,9 @@ from tables import CARD_FRAUD, COST_COLUMNS, GERMAN_CREDIT, Table, features, mon
 
 ALGORITHMS = ("cgada", "adacost")
 TABLES = (CARD_FRAUD, GERMAN_CREDIT)
-SHOWN_ROWS = 3
-#: What an investigation costs when the same rows are priced again, in multiples of what it cost before.
-DEARER = (2, 5, 10, 20)
+SHOWN_ROWS = 2
+#: What a check costs when the same rows are priced again; the first that changes a decision is shown.
+DEARER_CHECKS = (20, 50, 100, 200)
 
 
 @dataclass(frozen=True)
@@ -64,16 +64,16 @@ def tell() -> None:
     terminal.heading("Costboost: decisions that cost the least")
     with running_service() as url:
         api = Api(url)
-        terminal.line(
-            f"API and worker on {url}, SQLite in a temporary folder {seconds(time.monotonic() - began)}"
-        )
+        terminal.line(f"API and worker on {url}, SQLite in a temporary folder {seconds(began)}")
         trained = train(api)
         best = next(one for one in trained if one.table is CARD_FRAUD)
         show_decisions(api, best)
         show_other_costs(api, best)
         show_money(api, trained)
+    terminal.line(
+        terminal.dim(f"Everything that was started is stopped, after {time.monotonic() - began:.0f} s.")
+    )
     show_next()
-    terminal.line(terminal.dim(f"Everything that was started is stopped. {time.monotonic() - began:.0f} s."))
 
 
 def train(api: Api) -> list[Trained]:
@@ -95,40 +95,45 @@ def upload(api: Api, table: Table) -> dict[str, Any]:
 
 
 def wait(api: Api, table: Table, dataset: dict[str, Any], algorithm: str, job_id: str) -> Trained:
-    """Follow one job to its end."""
+    """Follow one job to its end, and say what its own test part promises."""
     began = time.monotonic()
-    text = f"{table.name:<14}{algorithm:<9}{dataset['rows']:>6,} rows"
+    name = f"{table.name:<14}{algorithm:<8}"
     for job in api.watch(job_id):
-        last = job["done"] and job["status"] == "succeeded"
-        fraction = 1.0 if last else (job.get("progress") or {}).get("fraction", 0.0)
-        terminal.bar(fraction, f"{text} {seconds(time.monotonic() - began)}", last=last)
+        if not job["done"]:
+            progress = job["progress"] or {"fraction": 0.0, "phase": job["status"]}
+            terminal.bar(progress["fraction"], f"{name} {progress['phase']} {seconds(began)}")
+    terminal.bar(1.0, f"{name} saves {saving(job['result']['metrics'])} {seconds(began)}", last=True)
     types = {one["name"]: one["type"] for one in dataset["columns"] if one["role"] == "feature"}
     rows = table.held_out()
     inputs = [features(row, types) for row in rows]
     return Trained(table, algorithm, job["result"]["version"], rows, inputs)
 
 
+def saving(metrics: dict[str, Any]) -> str:
+    """The saving on the test part, with its bootstrap interval."""
+    low, high = metrics["savings_ci95"]
+    return f"{metrics['savings']:.0%} (95 %: {low:.0%} to {high:.0%})"
+
+
 def show_decisions(api: Api, model: Trained) -> None:
-    """A few rows, each with its own threshold: the dearer the miss, the less suspicion is enough."""
-    terminal.heading("A miss costs the amount, a check costs 10: so each transaction has its own threshold")
-    predictions = api.predict(model.table.name, model.version, model.inputs)
-    # The flagged rows with the least suspicion are those where a fixed threshold would err.
-    flagged = [i for i, one in enumerate(predictions) if one["label"] == "1"]
-    flagged.sort(key=lambda i: predictions[i]["probabilities"]["1"])
-    for i in flagged[:SHOWN_ROWS]:
-        one = predictions[i]
-        truth = "was a fraud" if model.rows[i]["label"] == "1" else "was none"
-        terminal.line(
-            f"{float(model.rows[i]['Amount']):>9,.2f} EUR   p(fraud) {one['probabilities']['1']:>6.1%}   "
-            f"{threshold(one)}   {terminal.bold('check')}   {terminal.dim(truth)}"
-        )
+    """Rows that a plain threshold of 0.5 decides otherwise, those with the most money in them first."""
+    terminal.heading("A miss costs the amount, a check costs 10: where a threshold of 0.5 decides otherwise")
+    answers = api.predict(model.table.name, model.version, model.inputs)
+    plain = api.predict(model.table.name, model.version, model.inputs, threshold=0.5)
+    differing = [i for i in range(len(answers)) if answers[i]["label"] != plain[i]["label"]]
+    differing.sort(key=lambda i: -float(model.rows[i]["Amount"]))
+    checked = [i for i in differing if answers[i]["label"] == "1"]
+    accepted = [i for i in differing if answers[i]["label"] == "0"]
+    for i in [*checked[:SHOWN_ROWS], *accepted[:SHOWN_ROWS]]:
+        truth = "it was a fraud" if model.rows[i]["label"] == "1" else "it was none"
+        terminal.line(f"{describe(model.rows[i], answers[i])}  {terminal.dim(truth)}")
 
 
 def show_other_costs(api: Api, model: Trained) -> None:
     """The same row at another price of a check: another decision, the same probability, no retraining."""
     before = api.predict(model.table.name, model.version, model.inputs)
-    for factor in DEARER:
-        costs = {**model.table.costs, "fp": 10 * factor, "tp": 10 * factor}
+    for price in DEARER_CHECKS:
+        costs = {**model.table.costs, "fp": price, "tp": price}
         after = api.predict(model.table.name, model.version, model.inputs, costs=costs)
         flips = [i for i in range(len(before)) if before[i]["decision"] != after[i]["decision"]]
         if flips:
@@ -137,14 +142,21 @@ def show_other_costs(api: Api, model: Trained) -> None:
         raise RefusedError("other costs changed no decision")
     if any(old["probabilities"] != new["probabilities"] for old, new in zip(before, after, strict=True)):
         raise RefusedError("other costs changed a probability")
-    terminal.heading("The same transaction at other costs, without training anew")
-    i = max(flips, key=lambda flip: before[flip]["probabilities"]["1"])
-    amount = float(model.rows[i]["Amount"])
-    for price, one in ((10, before[i]), (10 * factor, after[i])):
-        terminal.line(
-            f"{amount:>9,.2f} EUR   p(fraud) {one['probabilities']['1']:>6.1%}   a check costs {price:>3}   "
-            f"{threshold(one)}   {terminal.bold('check' if one['label'] == '1' else 'accept')}"
-        )
+    terminal.heading(f"The same transaction when a check costs {price}: priced again, not trained again")
+    i = max(flips, key=lambda flip: float(model.rows[flip]["Amount"]))
+    terminal.line(f"{describe(model.rows[i], before[i])}  {terminal.dim('a check costs 10')}")
+    terminal.line(f"{describe(model.rows[i], after[i])}  {terminal.dim(f'a check costs {price}')}")
+
+
+def describe(row: dict[str, str], answer: dict[str, Any]) -> str:
+    """One transaction: amount, probability, from where on a check is cheaper, and what is done."""
+    threshold = answer["threshold"]
+    cheaper = "a check never pays" if threshold is None else f"check above {threshold:>6.1%}"
+    done = "check " if answer["label"] == "1" else "accept"
+    return (
+        f"{float(row['Amount']):>9,.2f} EUR   p(fraud) {answer['probabilities']['1']:>6.1%}   "
+        f"{cheaper:<18}   {terminal.bold(done)}"
+    )
 
 
 def show_money(api: Api, trained: list[Trained]) -> None:
@@ -159,12 +171,14 @@ def show_money(api: Api, trained: list[Trained]) -> None:
         cheapest = min(costs.values())
         for model in models:
             costs[f"{model.algorithm}, threshold 0.5"] = cost_of(api, model, threshold=0.5)
+        for model in models:
             costs[f"{model.algorithm}, least cost"] = cost_of(api, model)
-        terminal.heading(f"{table.name}: what {len(rows)} rows kept back would have cost, in {table.unit}")
+        terminal.heading(f"{table.name}: what the {len(rows)} rows kept back cost, in {table.unit}")
         best = min(costs.values())
         for policy, cost in costs.items():
-            text = f"{policy:<24}{cost:>12,.0f}   saving {1 - cost / cheapest:>7.1%}"
+            text = f"{policy:<24}{cost:>10,.0f}   {1 - cost / cheapest:>+8.1%}"
             terminal.line(terminal.green(terminal.bold(text)) if cost == best else text)
+    terminal.line(terminal.dim("+ is the saving against the better of accept all and refuse all"))
 
 
 def cost_of(api: Api, model: Trained, **more: Any) -> float:
@@ -181,15 +195,9 @@ def show_next() -> None:
     terminal.line("README.md                     the first request with curl")
 
 
-def threshold(prediction: dict[str, Any]) -> str:
-    """Above which probability a check is cheaper than letting the transaction pass."""
-    value = prediction["threshold"]
-    return "no check pays off  " if value is None else f"check above {value:>6.1%}"
-
-
-def seconds(duration: float) -> str:
-    """A duration, set back."""
-    return terminal.dim(f"{duration:.1f} s")
+def seconds(began: float) -> str:
+    """Seconds since then, set back."""
+    return terminal.dim(f"{time.monotonic() - began:.1f} s")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 import os
 import sys
 
-WIDTH = 24
+WIDTH = 16
 _LIVE = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 _COLOUR = _LIVE and "NO_COLOR" not in os.environ
 
@@ -33,7 +33,7 @@ def line(text: str = "") -> None:
     print(f"    {text}".rstrip(), flush=True)
 
 
-def bar(fraction: float, text: str, *, last: bool) -> None:
+def bar(fraction: float, text: str, *, last: bool = False) -> None:
     """Draw progress over the line before; off a terminal only the last state is written."""
     if not (_LIVE or last):
         return
