@@ -9,7 +9,7 @@ import inspect
 import math
 import re
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -88,6 +88,8 @@ class _Kind:
             return self._accepts_number(value)
         if self.type is bool or self.type is type(None) or self.type is str:
             return isinstance(value, self.type)
+        if get_origin(self.type) is Callable:
+            return callable(value)
         return True  # arrays, estimators, functions: checked by whoever uses them
 
     def _accepts_number(self, value: object) -> bool:
@@ -107,6 +109,8 @@ class _Kind:
     def __str__(self) -> str:
         if self.choices:
             return " or ".join(repr(choice) for choice in self.choices)
+        if get_origin(self.type) is Callable:
+            return "a function"
         words = {
             bool: "true or false",
             int: "an integer",

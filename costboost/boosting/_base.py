@@ -3,7 +3,7 @@
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
-from typing import Annotated, Any, ClassVar, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,7 +24,7 @@ from costboost.learners.weak import PreparedLearner
 from costboost.learners.weights import read_weights
 from costboost.libm import sigmoid
 from costboost.parameters import Range, check_parameters
-from costboost.scorer import Terms
+from costboost.terms import Terms
 
 __all__ = ["Cost", "CostSensitiveBooster", "LearningRate", "Rounds"]
 
@@ -90,9 +90,6 @@ class CostSensitiveBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     history_: History
     n_features_in_: int
 
-    #: Whether more than two classes are voted for directly; otherwise each is told from the rest.
-    _votes_for_classes: ClassVar[bool] = False
-
     def __init__(
         self,
         estimator: Any = None,
@@ -123,6 +120,11 @@ class CostSensitiveBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     @abstractmethod
     def _rule(self, problem: Problem) -> Rule:
         """Return the formula on this training set."""
+
+    @property
+    def _votes_for_classes(self) -> bool:
+        """Whether more than two classes are voted for directly; otherwise each is told from the rest."""
+        return False
 
     def _response(self, estimator: Any) -> Response:  # noqa: ARG002
         """Choose how answers of the weak learner are read."""
@@ -241,9 +243,10 @@ class CostSensitiveBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        learner = get_tags(DecisionStump() if self.estimator is None else self.estimator)
-        tags.input_tags.allow_nan = learner.input_tags.allow_nan
-        tags.input_tags.sparse = learner.input_tags.sparse
+        learner = DecisionStump() if self.estimator is None else self.estimator
+        if hasattr(learner, "__sklearn_tags__"):  # a learner need not inherit from scikit-learn
+            tags.input_tags.allow_nan = get_tags(learner).input_tags.allow_nan
+            tags.input_tags.sparse = get_tags(learner).input_tags.sparse
         return tags
 
     def _read_rows(self, X: ArrayLike) -> Any:

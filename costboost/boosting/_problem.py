@@ -84,6 +84,8 @@ class Problem:
         wrong = np.where(own, self.cost, self.regrets[:, code])
         if self.cells.shape[0] == 1:  # costs are constant per class
             wrong[~own] = _mean(wrong, self.weights, ~own)
+        if not (wrong[self.weights > 0] > 0).any():
+            wrong = np.ones(len(wrong))  # nothing is at stake, yet the class must have a score
         labels = Labels(own.astype(np.intp), np.array([0, 1]))
         cells = np.column_stack([wrong, wrong, np.zeros((len(wrong), 2))])
         regrets = np.zeros((len(wrong), 2))
@@ -135,7 +137,7 @@ def read_costs(
         if len(labels.classes) == 2 and labels.positive == 0:
             regrets = regrets[:, ::-1]
         cells = _cells_of(costs)
-    if not (regrets > 0).any():
+    if not (regrets[weights > 0] > 0).any():
         raise ValueError("all costs are zero: no mistake costs anything")
     return np.ascontiguousarray(regrets), cells
 

@@ -13,7 +13,7 @@ from costboost.learners.foreign import Response, respond
 from costboost.learners.stump import DecisionStump
 from costboost.learners.weak import Labels
 from costboost.libm import exp
-from costboost.scorer import Terms
+from costboost.terms import Terms
 
 __all__ = ["Votes", "joined", "softmax"]
 

@@ -8,7 +8,7 @@ need them?, Machine Learning 104 (2016), where CGAda and AdaMEC are named. Writt
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,7 +81,9 @@ class AdaBoostClassifier(CostSensitiveBooster):
     [0, 0, 1, 0, 1, 1]
     """
 
-    _votes_for_classes: ClassVar[bool] = True
+    @property
+    def _votes_for_classes(self) -> bool:
+        return True
 
     def _rule(self, problem: Problem) -> Rule:
         initial = self._initial(problem)

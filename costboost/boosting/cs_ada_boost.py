@@ -76,17 +76,21 @@ class CSAdaBoostRule(Rule):
         return precision, npv
 
     def sample(self, weights: Floats, rng: np.random.Generator) -> Sample:
-        shown = self._equalized(weights) if self.fit_weights == "balanced" else weights
         if self.subset == "all":
-            return Sample(shown)
+            return Sample(self._shown(weights, self.y))
         if self.subset == "bootstrap":
-            rows = rng.choice(len(shown), size=len(shown), p=shown / shown.sum())
+            chances = self._shown(weights, self.y)
+            rows = rng.choice(len(chances), size=len(chances), p=chances / chances.sum())
             return Sample(np.ones(len(rows)), rows)
         rows = np.sort(
             np.concatenate([rng.choice(own, size, replace=False) for own, size in self._class_sizes()])
         )
-        # A draw that missed every row of weight would leave nothing to learn from.
-        return Sample(shown[rows], rows) if shown[rows].any() else Sample(shown)
+        if not weights[rows].any():  # nothing to learn from
+            return Sample(self._shown(weights, self.y))
+        return Sample(self._shown(weights[rows], self.y[rows]), rows)
+
+    def _shown(self, weights: Floats, y: Floats) -> Floats:
+        return _equalized(weights, y) if self.fit_weights == "balanced" else weights
 
     def _class_sizes(self) -> list[tuple[NDArray[np.intp], int]]:
         """Rows of each class, and how many of them a subset holds."""
@@ -98,14 +102,15 @@ class CSAdaBoostRule(Rule):
 
     def restart(self) -> Floats | None:
         # A learner that minimises the plain error of uniform weights often names the larger class throughout.
-        return self._equalized(self.initial) if self.fit_weights == "raw" else None
+        return _equalized(self.initial, self.y) if self.fit_weights == "raw" else None
 
-    def _equalized(self, weights: Floats) -> Floats:
-        """Give both classes half of the weight."""
-        positives, negatives = (total(weights[self.y == sign]) for sign in (1.0, -1.0))
-        if positives == 0.0 or negatives == 0.0:
-            return weights
-        return weights / (2.0 * np.where(self.y > 0, positives, negatives))
+
+def _equalized(weights: Floats, y: Floats) -> Floats:
+    """Give both classes half of the weight."""
+    positives, negatives = total(weights[y > 0]), total(weights[y < 0])
+    if positives == 0.0 or negatives == 0.0:
+        return weights
+    return weights / (2.0 * np.where(y > 0, positives, negatives))
 
 
 def _share(part: float, whole: float) -> float:

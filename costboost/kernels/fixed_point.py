@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from costboost.kernels._jit import kernel
 
-#: Values below the first are multiplied by the second, lest the scale itself overflow. A power of two is exact.
+#: Values below the first are multiplied by the second, lest the scale overflow. A power of two is exact.
 _TINY, _LIFT = 2.0**-900, 2.0**600
 
 

@@ -6,7 +6,6 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from costboost.learners.weak import Hypothesis, Labels, Sample
@@ -91,11 +90,6 @@ def codes_of(answers: Any, classes: NDArray[Any]) -> NDArray[np.intp]:
     if not np.all(classes[codes] == predicted):
         raise ValueError("the weak learner predicted a label that is not among the training labels")
     return codes
-
-
-def accepts_missing(estimator: Any) -> bool:
-    """Tell whether the estimator says that it takes NaN."""
-    return bool(get_tags(estimator).input_tags.allow_nan)
 
 
 def _seeded(estimator: Any, rng: np.random.Generator) -> Any:

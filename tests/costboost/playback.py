@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 
 class Tape:
     """Hypotheses in the order they are played, and the weights each player was shown."""
 
-    def __init__(self, hypotheses: ArrayLike) -> None:
+    def __init__(self, hypotheses: Sequence[Any]) -> None:
         self.left = list(np.asarray(hypotheses))
         self.weights: list[NDArray[np.float64]] = []
         self.labels: list[NDArray[Any]] = []
@@ -58,6 +58,6 @@ def row_numbers(n: int) -> NDArray[np.float64]:
     return np.arange(n, dtype=np.float64)[:, None]
 
 
-def played(hypotheses: Sequence[ArrayLike], kind: type[Player] = Player) -> Player:
+def played(hypotheses: Sequence[Any], kind: type[Player] = Player) -> Player:
     """Return a player of a new tape."""
     return kind(Tape(hypotheses))

@@ -102,7 +102,15 @@ def test_a_wrong_value_is_named(params: dict[str, Any], message: str) -> None:
 
 
 def test_right_values_pass() -> None:
-    right = {"rounds": 1, "rate": 2, "kind": "blue", "share": 0.5, "limit": None, "warm": True, "name": "x"}
+    right: dict[str, Any] = {
+        "rounds": 1,
+        "rate": 2,
+        "kind": "blue",
+        "share": 0.5,
+        "limit": None,
+        "warm": True,
+        "name": "x",
+    }
     assert check_params(Machine, right) == []
     check_parameters(Machine(**right, tau=math.inf, random_state="whatever"))
 

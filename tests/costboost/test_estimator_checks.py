@@ -1,0 +1,30 @@
+"""scikit-learn's own checks, for the stump and for every algorithm of the registry: none may fail."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+from costboost.learners.stump import DecisionStump
+from costboost.registry import ALGORITHMS
+
+ESTIMATORS = [DecisionStump(), *(algorithm.cls() for algorithm in ALGORITHMS.values())]
+
+
+def name_of(check: Any) -> str:
+    return str(getattr(check, "func", check).__name__)
+
+
+# Arrays of other libraries are tried only where an environment variable says so before numpy is loaded.
+CASES = [
+    pytest.param(instance, check, id=f"{type(instance).__name__}-{name_of(check)}-{number}")
+    for estimator in ESTIMATORS
+    for number, (instance, check) in enumerate(estimator_checks_generator(estimator))
+    if name_of(check) != "check_array_api_input"
+]
+
+
+@pytest.mark.parametrize(("estimator", "check"), CASES)
+def test_scikit_learn_check(estimator: Any, check: Callable[[Any], None]) -> None:
+    check(estimator)
