@@ -150,7 +150,10 @@ def is_missing(value: object) -> bool:
 
 def _column_of_text(values: NDArray[Any]) -> NDArray[Any]:
     column = np.empty(values.shape[0], dtype=object)
-    column[:] = [None if is_missing(value) else canonical_text(value) for value in values.tolist()]
+    if set(map(type, values.tolist())) <= {str, type(None)}:
+        column[:] = values
+    else:
+        column[:] = [None if is_missing(value) else canonical_text(value) for value in values.tolist()]
     return column
 
 

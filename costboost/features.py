@@ -7,6 +7,7 @@ the order of the columns nor that of the rows changes the matrix of a row.
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import Any, Literal
 
 import numpy as np
@@ -41,10 +42,15 @@ class _Categories:
     kept: tuple[str, ...]
     other: bool
     missing: bool
-    place: dict[str, int] = field(init=False, compare=False)
+    #: Cell of each value; any other value marks `elsewhere`. -1: no cell, training saw nothing of the kind.
+    place: dict[str | None, int] = field(init=False, compare=False)
+    elsewhere: int = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "place", {text: i for i, text in enumerate(self.kept)})
+        place: dict[str | None, int] = {text: i for i, text in enumerate(self.kept)}
+        place[None] = self.width - 1 if self.missing else -1
+        object.__setattr__(self, "place", place)
+        object.__setattr__(self, "elsewhere", len(self.kept) if self.other else -1)
 
     @classmethod
     def of(cls, values: NDArray[Any], most: int) -> "_Categories":
@@ -57,11 +63,10 @@ class _Categories:
     def width(self) -> int:
         return len(self.kept) + self.other + self.missing
 
-    def cell(self, text: str | None) -> int:
-        """Which cell a value marks; -1 when training saw nothing of the kind, so that none is marked."""
-        if text is None:
-            return self.width - 1 if self.missing else -1
-        return self.place.get(text, len(self.kept) if self.other else -1)
+    def cells(self, values: NDArray[Any]) -> NDArray[np.intp]:
+        """(n,) cell that each value marks."""
+        marked = map(self.place.get, values.tolist(), repeat(self.elsewhere))
+        return np.fromiter(marked, dtype=np.intp, count=len(values))
 
 
 class FeatureEncoder:
@@ -167,7 +172,7 @@ class FeatureEncoder:
             if known is None:
                 matrix[:, start] = values
             else:
-                marked = np.array([known.cell(text) for text in values.tolist()], dtype=np.intp)
+                marked = known.cells(values)
                 rows = np.flatnonzero(marked >= 0)
                 matrix[rows, start + marked[rows]] = 1.0
             start += self._width(name)
@@ -182,7 +187,7 @@ class FeatureEncoder:
                 cells.append(float(row[name]))
                 continue
             marked = [0.0] * known.width
-            cell = known.cell(row[name])
+            cell = known.place.get(row[name], known.elsewhere)
             if cell >= 0:
                 marked[cell] = 1.0
             cells += marked
@@ -201,9 +206,7 @@ class FeatureEncoder:
             Only the columns with such a row.
         """
         masks = {
-            name: np.array(
-                [text is not None and text not in known.place for text in _column(columns, name).tolist()]
-            )
+            name: np.array([text not in known.place for text in _column(columns, name).tolist()])
             for name, known in self._categories.items()
         }
         return {name: mask for name, mask in masks.items() if mask.any()}
