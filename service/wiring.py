@@ -52,7 +52,7 @@ def wire(
     ----------
     settings : Settings
     preload : sequence of str
-        Modules that children shall find loaded.
+        Modules that children shall find loaded, see `Nursery`.
     environment : mapping, optional
         Added to the environment of children.
     """

@@ -26,8 +26,8 @@ from service.workers.supervisor import Handling, Supervisor
 
 #: What a child calls to train.
 TARGET = "service.workers.child:train"
-#: What it finds loaded: the library's heavy modules take a second or two to import.
-PRELOAD = ("service.workers.child", "costboost.registry", "costboost.model", "costboost.persistence")
+#: What is done before it: the library takes a second or two to import, its compiled code another one.
+PRELOAD = ("service.workers.child:prepare",)
 
 log = structlog.get_logger("service.worker")
 
@@ -55,7 +55,7 @@ def run(
     target : str
         What children call.
     preload : sequence of str
-        Modules that children find loaded.
+        What children find done, see `Nursery`.
     """
     logs.configure(settings.log_level)
     executor = executor_id or new_id("exec")
@@ -86,18 +86,9 @@ def run(
 
 
 def threads_for(slots: int) -> dict[str, str]:
-    """Environment of children: all slots together use every core once.
-
-    OpenBLAS gets one thread, because it starts its threads when it is loaded: children are forked from a
-    process that has it loaded and must have no threads.
-    """
+    """Environment of children: all slots together use every core once."""
     threads = str(max(1, (os.cpu_count() or 1) // slots))
-    return {
-        "OMP_NUM_THREADS": threads,
-        "NUMBA_NUM_THREADS": threads,
-        "OPENBLAS_NUM_THREADS": "1",
-        "MKL_NUM_THREADS": "1",
-    }
+    return {"OMP_NUM_THREADS": threads, "NUMBA_NUM_THREADS": threads}
 
 
 def _wait_for_schema(wiring: Wiring) -> None:

@@ -17,6 +17,12 @@ from service.processes.server import kill_group
 
 Message = dict[str, Any]
 
+#: Libraries that start threads when they are loaded; a process that forks must have none beside its own.
+ONE_THREAD = {
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "JE_ARROW_MALLOC_CONF": "background_thread:false",
+}
 #: How often the resident memory and the deadline of a child are looked at, in seconds.
 TICK = 0.025
 #: How often its descendants are counted, and `cancelled` is asked.
@@ -29,14 +35,15 @@ class Nursery:
     Parameters
     ----------
     preload : sequence of str
-        Modules loaded once, in the nursery; no child waits for them.
+        Modules loaded, and functions ("module:function") called, once and in the nursery; no child waits
+        for what they leave in memory. They must start no thread.
     environment : mapping, optional
         Added to the environment of the nursery and so of each child.
     """
 
     def __init__(self, preload: Sequence[str] = (), environment: Mapping[str, str] | None = None) -> None:
         self._preload = tuple(preload)
-        self._environment = dict(environment or {})
+        self._environment = {**(environment or {}), **ONE_THREAD}
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None

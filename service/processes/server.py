@@ -1,6 +1,6 @@
 """The nursery's own process, and the first and last steps of each child forked from it.
 
-Started by :mod:`service.processes.nursery` as `python -m service.processes.server FD MODULE …`.
+Started by :mod:`service.processes.nursery` as `python -m service.processes.server FD NAME …`.
 """
 
 import ctypes
@@ -75,10 +75,13 @@ def _kill(pid: int) -> None:
         return
 
 
-def _preload(modules: Sequence[str]) -> None:
-    for module in modules:
+def _preload(names: Sequence[str]) -> None:
+    for name in names:
+        module, _, function = name.partition(":")
         try:
-            importlib.import_module(module)
+            loaded = importlib.import_module(module)
+            if function:
+                getattr(loaded, function)()
         except Exception:
             # The child that needs it reports it properly.
             traceback.print_exc()

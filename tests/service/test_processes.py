@@ -16,13 +16,17 @@ import pytest
 from service.domain.errors import InvalidError
 from service.processes.guard import Ending, Guard
 from service.processes.nursery import Nursery
+from service.worker import PRELOAD
 
 HERE = str(Path(__file__).parent)
 
 
 @pytest.fixture(scope="module")
 def nursery() -> Iterator[Nursery]:
-    with Nursery(["json", "child_targets"], {"PYTHONPATH": HERE, "COSTBOOST_PROOF": "seen"}) as nursery:
+    with Nursery(
+        ["json", "child_targets", "child_targets:remember", "no.such.module"],
+        {"PYTHONPATH": HERE, "COSTBOOST_PROOF": "seen"},
+    ) as nursery:
         yield nursery
 
 
@@ -163,6 +167,16 @@ def test_many_at_a_time(nursery: Nursery) -> None:
     for thread in threads:
         thread.join()
     assert sorted(value["twice"] for value in values) == list(range(0, 40, 2))
+
+
+def test_children_find_what_was_prepared(nursery: Nursery) -> None:
+    assert nursery.run_guarded("child_targets:recall", None, Guard()).value == "prepared"
+
+
+def test_a_nursery_with_all_that_training_needs_has_one_thread() -> None:
+    with Nursery(PRELOAD, {"PYTHONPATH": HERE}) as heavy:
+        outcome = heavy.run_guarded("child_targets:owner", None, Guard(seconds=100))
+        assert psutil.Process(outcome.value).num_threads() == 1
 
 
 def test_a_child_starts_quickly(nursery: Nursery) -> None:
