@@ -16,8 +16,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from costboost.boosting._base import CostSensitiveBooster
     from costboost.boosting.ada_boost import AdaBoostClassifier, AdaMECClassifier, CGAdaClassifier
+    from costboost.boosting.ada_c import AdaCClassifier
     from costboost.boosting.ada_cost import AdaCostClassifier
+    from costboost.boosting.ada_u_boost import AdaUBoostClassifier
+    from costboost.boosting.asym_boost import AsymBoostClassifier
     from costboost.boosting.cs_ada_boost import CSAdaBoostClassifier
+    from costboost.boosting.csb import CSBClassifier
     from costboost.calibration import Calibrator, fit_calibrator
     from costboost.cost_cells import CostCell
     from costboost.cost_specs import Action, CostSpec, Review
@@ -44,12 +48,16 @@ __all__ = [
     "DEFAULT_ALGORITHM",
     "Action",
     "AdaBoostClassifier",
+    "AdaCClassifier",
     "AdaCostClassifier",
     "AdaMECClassifier",
+    "AdaUBoostClassifier",
     "Algorithm",
     "ArtifactError",
+    "AsymBoostClassifier",
     "CGAdaClassifier",
     "CSAdaBoostClassifier",
+    "CSBClassifier",
     "Calibrator",
     "CostCell",
     "CostMatrix",
@@ -84,8 +92,12 @@ __all__ = [
 _HOMES = {
     "boosting._base": ("CostSensitiveBooster",),
     "boosting.ada_boost": ("AdaBoostClassifier", "AdaMECClassifier", "CGAdaClassifier"),
+    "boosting.ada_c": ("AdaCClassifier",),
     "boosting.ada_cost": ("AdaCostClassifier",),
+    "boosting.ada_u_boost": ("AdaUBoostClassifier",),
+    "boosting.asym_boost": ("AsymBoostClassifier",),
     "boosting.cs_ada_boost": ("CSAdaBoostClassifier",),
+    "boosting.csb": ("CSBClassifier",),
     "calibration": ("Calibrator", "fit_calibrator"),
     "cost_cells": ("CostCell",),
     "cost_specs": ("Action", "CostSpec", "Review"),
