@@ -172,10 +172,11 @@ class AdaCostClassifier(CostSensitiveBooster):
 
     def _rule(self, problem: Problem) -> Rule:
         cost = problem.cost
+        largest = cost[problem.weights > 0].max()
         return AdaCostRule(
             problem.sign,
             problem.weights * cost,
-            self.cost_scale * (cost / cost.max()),
+            self.cost_scale * (np.minimum(cost, largest) / largest),
             self._beta(problem),
             self.learning_rate,
             self.alpha_rule,
