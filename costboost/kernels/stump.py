@@ -18,12 +18,24 @@ Ints = NDArray[np.int64]
 
 @kernel
 def sum_signed(codes: Codes, starts: Ints, signed: Ints, sums: Ints) -> None:
-    """Add each row's signed weight (weight times +1 or -1) to its bin, column by column."""
-    sums[:] = 0
+    """Add each row's signed weight (weight times +1 or -1) to its bin, column by column.
+
+    Four tables take turns: where most rows share a bin, an addition would otherwise wait for the one before it.
+    """
     for j in range(codes.shape[0]):
         column, bins = codes[j], sums[starts[j] : starts[j + 1]]
-        for i in range(column.size):
-            bins[column[i]] += signed[i]
+        tables = np.zeros((4, bins.size), np.int64)
+        first, second, third, fourth = tables[0], tables[1], tables[2], tables[3]
+        whole = column.size - column.size % 4
+        for i in range(0, whole, 4):
+            first[column[i]] += signed[i]
+            second[column[i + 1]] += signed[i + 1]
+            third[column[i + 2]] += signed[i + 2]
+            fourth[column[i + 3]] += signed[i + 3]
+        for i in range(whole, column.size):
+            first[column[i]] += signed[i]
+        for k in range(bins.size):
+            bins[k] = first[k] + second[k] + third[k] + fourth[k]
 
 
 @kernel

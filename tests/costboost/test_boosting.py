@@ -111,8 +111,9 @@ class TestWeakLearnerSeam:
                 return super().fit(X, y)
 
         X, y = np.arange(40.0)[:, None], np.arange(40) == 39
-        model = AdaBoostClassifier(Counting(39), n_estimators=3, random_state=0).fit(X, y)
-        assert model.score(X, y) == 39 / 40
+        for seed in range(5):
+            model = AdaBoostClassifier(Counting(39), n_estimators=3, random_state=seed).fit(X, y)
+            assert model.score(X, y) == 39 / 40
 
     def test_a_learner_need_not_inherit_from_scikit_learn(self, rows: Any) -> None:
         class Median:
@@ -278,6 +279,16 @@ class TestClasses:
         assert model.score(X, y) > 0.7
         assert model.decision_function(X).shape == (240, 3)
         assert model.classes_.tolist() == ["a", "b", "c"]
+
+    def test_any_learner_may_tell_a_class_from_the_rest(self, three: Any) -> None:
+        X, y = three
+        model = AdaCostClassifier(DecisionTreeClassifier(max_depth=2), n_estimators=5, random_state=0).fit(
+            X, y
+        )
+        assert model.terms_ is None
+        assert model.score(X, y) > 0.7
+        *_, last = model.staged_decision_function(X)
+        np.testing.assert_array_equal(last, model.decision_function(X))
 
     def test_samme_matches_its_formula(self) -> None:
         # K = 3, eps = 1/5: alpha = ln 4 + ln 2 = ln 8; the missed row then weighs 8/(8 + 4).
@@ -451,10 +462,16 @@ class TestHistory:
         assert not hasattr(fitted(cls, rows), "history_")
         model = fitted(cls, rows, record=True)
         assert len(model.history_) == len(model.estimators_)
+        assert repr(model.history_).startswith(
+            f"<{len(model.estimators_)} rounds: D, h, alpha, eps, Z, D_next"
+        )
         np.testing.assert_array_equal(model.history_["alpha"], model.estimator_weights_)
         np.testing.assert_array_equal(model.history_["eps"], model.estimator_errors_)
         assert [values["alpha"] for values in model.history_[:2]] == model.history_["alpha"][:2].tolist()
-        for before, after in zip(model.history_, model.history_[1:], strict=False):
+
+    def test_weights_that_leave_a_round_enter_the_next(self, rows: Any) -> None:
+        history = fitted(CGAdaClassifier, rows, record=True).history_
+        for before, after in zip(history, history[1:], strict=False):
             np.testing.assert_array_equal(before["D_next"], after["D"])
 
     def test_learning_rate_acts_before_the_update(self) -> None:
