@@ -13,6 +13,7 @@ from pydantic import SecretStr
 from service import logs
 from service.api.app import create_app
 from service.settings import PREFIX, Settings, SettingsError, load_settings
+from service.usecases.datasets import PRELOAD
 from service.wiring import migrate, wire
 from service.workers.keeper import WorkerKeeper
 
@@ -30,7 +31,7 @@ def serve(settings: Settings, *, with_worker: bool = True) -> None:
     """
     require_loopback(settings.host)
     logs.configure(settings.log_level)
-    wiring = wire(settings)
+    wiring = wire(settings, PRELOAD)
     migrate(wiring)
     config = uvicorn.Config(
         create_app(wiring),

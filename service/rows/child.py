@@ -5,10 +5,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from service.domain.datasets import Column, InputColumn, IntakeLimits, IntakeOptions
 from service.rows.intake import read_table
 from service.rows.parquet import read_parquet, write_parquet
 from service.rows.profile import profile_of
+
+# At its first array pyarrow looks for pandas; once here, in the nursery, is better than in each child.
+pa.array([""])
 
 Send = Callable[[dict[str, Any]], None]
 

@@ -18,6 +18,9 @@ from service.processes.nursery import Nursery
 
 Sessions = sessionmaker[Session]
 
+#: What children that read tables shall find loaded.
+PRELOAD = ("service.rows.child",)
+
 
 @dataclass(frozen=True)
 class Upload:

@@ -20,6 +20,7 @@ from service.api.app import create_app
 from service.domain.errors import PROBLEMS
 from service.main import environment
 from service.settings import Settings, load_settings
+from service.usecases.datasets import PRELOAD
 from service.wiring import Wiring, wire
 
 DATABASES = ("sqlite", "postgresql")
@@ -101,7 +102,7 @@ def problem(answer: httpx2.Response, status: int, code: str) -> dict[str, Any]:
 @contextmanager
 def running(settings: Settings, *, with_worker: bool) -> Iterator[Service]:
     """Serve from a thread of this process, with a worker of its own process."""
-    wiring = wire(settings)
+    wiring = wire(settings, PRELOAD)
     server = uvicorn.Server(
         uvicorn.Config(
             create_app(wiring), port=0, ws="none", lifespan="on", log_config=None, access_log=False
