@@ -6,8 +6,12 @@ from typing import Any, Literal, TypeAlias
 
 from costboost.boosting._base import CostSensitiveBooster
 from costboost.boosting.ada_boost import AdaBoostClassifier, AdaMECClassifier, CGAdaClassifier
+from costboost.boosting.ada_c import AdaCClassifier
 from costboost.boosting.ada_cost import AdaCostClassifier
+from costboost.boosting.ada_u_boost import AdaUBoostClassifier
+from costboost.boosting.asym_boost import AsymBoostClassifier
 from costboost.boosting.cs_ada_boost import CSAdaBoostClassifier
+from costboost.boosting.csb import CSBClassifier
 from costboost.costs import CostMatrix
 from costboost.parameters import parameter_schema
 
@@ -54,8 +58,16 @@ ALGORITHMS: dict[str, Algorithm] = {
             "AdaBoost",
             "Freund, Schapire (1997), J. Comput. Syst. Sci. 55:119-139",
         ),
+        Algorithm(
+            "adac",
+            AdaCClassifier,
+            "AdaC1, AdaC2, AdaC3",
+            "Sun, Kamel, Wong, Wang (2007), Pattern Recognition 40:3358-3378",
+        ),
         Algorithm("adacost", AdaCostClassifier, "AdaCost", "Fan, Stolfo, Zhang, Chan (1999), ICML"),
         Algorithm("adamec", AdaMECClassifier, "AdaMEC", _BOTH_ENDS),
+        Algorithm("adauboost", AdaUBoostClassifier, "AdaUBoost", "Karakoulas, Shawe-Taylor (1998), NIPS"),
+        Algorithm("asymboost", AsymBoostClassifier, "AsymBoost", "Viola, Jones (2002), NIPS"),
         Algorithm("cgada", CGAdaClassifier, "CGAda", _BOTH_ENDS),
         Algorithm(
             "csadaboost",
@@ -63,6 +75,7 @@ ALGORITHMS: dict[str, Algorithm] = {
             "CS-AdaBoost",
             "Cost-sensitive AdaBoost with class-averaged error",
         ),
+        Algorithm("csb", CSBClassifier, "CSB0, CSB1, CSB2", "Ting, Zheng (1998), ECML; Ting (2000), ICML"),
     )
 }
 

@@ -112,12 +112,13 @@ class AdaCClassifier(WatchedBooster):
     """AdaC1, AdaC2 and AdaC3 of Sun, Kamel, Wong and Wang, which put the cost into AdaBoost's update.
 
     The first hypothesis is trained without costs and judged with them: one that names the cheap class
-    throughout, as stumps do where that class is large, ends the fit before it began. In AdaC2 and AdaC3 they compound: after t rounds a weight holds
-    the cost to the power t, so that with a large ratio the cheap class vanishes and the vote collapses to the
-    dear one (mean G-mean of 0.2 for AdaC2 and 0.1 for AdaC3 with 50 stumps and cost ratios of 5 and more),
-    about which the fit warns; they need ratios near 1 or few rounds. AdaC1 does not compound. Normalised cost
-    on ten imbalanced sets: AdaC1 0.70, AdaC2 0.93, plain AdaBoost 0.41, CGAda 0.29. With equal costs all
-    three are AdaBoost. Written from the common literature, without the papers at hand.
+    throughout, as stumps do where that class is large, ends the fit before it began. In AdaC2 and AdaC3
+    costs compound: after t rounds a weight holds the cost to the power t, so that with a large ratio the
+    cheap class vanishes and the vote collapses to the dear one (mean G-mean of 0.2 for AdaC2 and 0.1 for
+    AdaC3 with 50 stumps and cost ratios of 5 and more), about which the fit warns; they need ratios near 1 or
+    few rounds. AdaC1 does not compound. Normalised cost on ten imbalanced sets: AdaC1 0.70, AdaC2 0.93,
+    plain AdaBoost 0.41, CGAda 0.29. With equal costs all three are AdaBoost. Written from the common
+    literature, without the papers at hand.
 
     Parameters
     ----------

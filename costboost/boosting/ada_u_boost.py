@@ -92,11 +92,11 @@ class AdaUBoostClassifier(CostSensitiveBooster):
     """AdaUBoost of Karakoulas and Shawe-Taylor: minimises ``Σ exp(-b y F)``, b being smaller for negatives.
 
     Costs never reach the first weights; they only flatten the loss of the class whose mistakes are cheap. A
-    first hypothesis that names the negatives throughout, as stumps do where they are many, therefore ends the
-    fit before it began if the positives cost more in sum. The positive class is taken to be the dear one: if negatives cost more, v is 1 and the booster is
-    AdaBoost. For minimal expected cost CGAda or a calibrated AdaBoost are the better founded choice (Nikolaou
-    et al. 2016). More than two classes: each against the rest. Written from the common literature, without
-    the paper at hand.
+    first hypothesis that names the negatives throughout, as stumps do where they are many, ends the fit
+    before it began. The positive class is taken to be the dear one: if negatives cost more, v is 1 and the
+    booster is AdaBoost. For minimal expected cost CGAda or a calibrated AdaBoost is the better founded choice
+    (Nikolaou et al. 2016). More than two classes: each against the rest. Written from the common literature,
+    without the paper at hand.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ class AdaUBoostClassifier(CostSensitiveBooster):
 
     Notes
     -----
-    Other parameters and attributes: see `CostSensitiveBooster`.
+    Other parameters and attributes: see `CostSensitiveBooster`. Votes are sought in [0, 16].
 
     Examples
     --------

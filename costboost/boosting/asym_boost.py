@@ -4,7 +4,7 @@ Viola, Jones: Fast and robust classification using asymmetric AdaBoost and a det
 (proceedings of 2002). Written from the common literature.
 """
 
-import numpy as np
+from dataclasses import dataclass, field
 
 from costboost.boosting._base import CostSensitiveBooster
 from costboost.boosting._problem import Floats, Problem
@@ -15,15 +15,14 @@ from costboost.libm import exp, log
 __all__ = ["AsymBoostClassifier"]
 
 
+@dataclass
 class AsymBoostRule(AdaBoostRule):
     """AdaBoost, with ``D ∝ D · c^(1/T)`` before each of T rounds, the first included.
 
     For two constants that is ``D ∝ D · exp(y (1/T) ½ ln K)`` with ``K = cost_fn/cost_fp``.
     """
 
-    def __init__(self, y: Floats, initial: Floats, part: Floats, learning_rate: float = 1.0) -> None:
-        super().__init__(y, initial, learning_rate)
-        self.part = part  # c^(1/T)
+    part: Floats = field(kw_only=True)  # c^(1/T)
 
     def before_round(self, weights: Floats) -> Floats:
         return weights * self.part
@@ -51,6 +50,4 @@ class AsymBoostClassifier(CostSensitiveBooster):
     def _rule(self, problem: Problem) -> Rule:
         cost = problem.cost
         part = exp(log(cost / cost.max()) / self.n_estimators)
-        if np.all(part == 1.0):
-            return AdaBoostRule(problem.sign, problem.weights, self.learning_rate)
-        return AsymBoostRule(problem.sign, problem.weights, part, self.learning_rate)
+        return AsymBoostRule(problem.sign, problem.weights, self.learning_rate, part=part)
