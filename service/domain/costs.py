@@ -7,79 +7,17 @@ means (thresholds, regrets, checks against classes) is the library's business; h
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    Strict,
-    TypeAdapter,
-    ValidationError,
-    WrapValidator,
-    model_validator,
-)
-from pydantic_core import InitErrorDetails, PydanticCustomError
+from pydantic import BaseModel, BeforeValidator, Field, Strict, TypeAdapter, WrapValidator, model_validator
+from pydantic_core import PydanticCustomError
 
+from service.domain.cost_cells import STRICT, Cell, CostCell, Faults, Money, Place
 from service.domain.datasets import MAX_CLASSES, Label
-
-_CONFIG = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False, serialize_by_alias=True)
-#: Beyond this a cost is a mistake, and products of costs and probabilities could overflow.
-MAX_COST = 1e15
-
-Money = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=-MAX_COST, le=MAX_COST)]
-ColumnName = Annotated[str, Field(min_length=1, max_length=256)]
-_MONEY: TypeAdapter[float] = TypeAdapter(Money)
-
-#: Where a value stands in what was sent: keys and indices.
-Place: TypeAlias = tuple[str | int, ...]
-
-
-class _Faults:
-    """Collects faults with their places, so that one answer names them all."""
-
-    def __init__(self, title: str) -> None:
-        self._title = title
-        self._found: list[InitErrorDetails] = []
-
-    def check(self, good: bool, place: Place, code: str, message: str) -> None:
-        if not good:
-            error = PydanticCustomError(code, "{message}", {"message": message})
-            self._found.append(InitErrorDetails(type=error, loc=place, input=None))
-
-    def raise_any(self) -> None:
-        if self._found:
-            raise ValidationError.from_exception_data(self._title, self._found)
-
-
-class Cell(BaseModel):
-    """A cost that depends on the row: fixed + sum of factor x column, then clipped to [min, max]."""
-
-    model_config = _CONFIG
-
-    fixed: Money = 0.0
-    per: dict[ColumnName, Money] = Field(default={}, max_length=64)
-    min: Money | None = None
-    max: Money | None = None
-
-    @model_validator(mode="after")
-    def _ordered(self) -> Self:
-        if self.min is not None and self.max is not None and self.min > self.max:
-            raise PydanticCustomError("min_above_max", "min must not be above max")
-        return self
-
-
-def _cell(value: Any, _: Callable[[Any], Any]) -> float | Cell:
-    # By hand: a plain union would report each fault twice, once per alternative.
-    return Cell.model_validate(value) if isinstance(value, Mapping | Cell) else _MONEY.validate_python(value)
-
-
-CostCell: TypeAlias = Annotated[float | Cell, WrapValidator(_cell)]
 
 
 class _Costs(BaseModel):
     """What the three forms share: the cells, so that columns can be found."""
 
-    model_config = _CONFIG
+    model_config = STRICT
 
     def cells(self) -> tuple[tuple[Place, float | Cell], ...]:
         """Every cell with its place, as parts of a pointer."""
@@ -132,7 +70,7 @@ class MatrixCosts(_Costs):
     def _square(self) -> Self:
         count = len(self.classes)
         square = len(self.matrix) == count and all(len(row) == count for row in self.matrix)
-        faults = _Faults("costs")
+        faults = Faults("costs")
         faults.check(len(set(self.classes)) == count, ("classes",), "duplicate", "classes must be distinct")
         faults.check(square, ("matrix",), "matrix_shape", f"must have {count} rows of {count} numbers")
         faults.raise_any()
@@ -151,7 +89,7 @@ class MatrixCosts(_Costs):
 class ActionName(BaseModel):
     """An action with more than a name: the class it serves, or that it is the review."""
 
-    model_config = _CONFIG
+    model_config = STRICT
 
     name: Annotated[str, Field(min_length=1, max_length=100)]
     kind: Literal["decide", "review"] = "decide"
@@ -174,7 +112,7 @@ Action: TypeAlias = Annotated[
 class ActionCost(BaseModel):
     """The price of one action when one class is true."""
 
-    model_config = _CONFIG
+    model_config = STRICT
 
     true: Label
     action: str
@@ -184,7 +122,7 @@ class ActionCost(BaseModel):
 class Capacity(BaseModel):
     """How many reviews can be done."""
 
-    model_config = _CONFIG
+    model_config = STRICT
 
     max: Annotated[int, Field(ge=0, le=10**12)]
     per: Literal["file", "day", "hour", "week", "month"] = "file"
@@ -193,7 +131,7 @@ class Capacity(BaseModel):
 class ReviewCosts(BaseModel):
     """What a review costs and how often it is right for each true class."""
 
-    model_config = _CONFIG
+    model_config = STRICT
 
     fee: Money
     accuracy: dict[Label, Annotated[float, Field(strict=True, ge=0.0, le=1.0)]]
@@ -219,7 +157,7 @@ class ActionCosts(_Costs):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        faults = _Faults("costs")
+        faults = Faults("costs")
         names = [action.name for action in self.actions]
         faults.check(
             len(set(self.classes)) == len(self.classes), ("classes",), "duplicate", "classes must be distinct"
@@ -233,7 +171,7 @@ class ActionCosts(_Costs):
         faults.raise_any()
         return self
 
-    def _check_review(self, faults: _Faults) -> None:
+    def _check_review(self, faults: Faults) -> None:
         reviews = [i for i, action in enumerate(self.actions) if action.kind == "review"]
         for i in reviews[1:]:
             faults.check(False, ("actions", i, "kind"), "duplicate", "only one action can be the review")
@@ -246,7 +184,7 @@ class ActionCosts(_Costs):
             same = set(self.review.accuracy) == set(self.classes)
             faults.check(same, ("review", "accuracy"), "classes", "must name each of classes once")
 
-    def _check_cells(self, faults: _Faults) -> None:
+    def _check_cells(self, faults: Faults) -> None:
         decisions = {action.name for action in self.actions if action.kind == "decide"}
         reviews = {action.name for action in self.actions if action.kind == "review"}
         faults.check(len(decisions) > 1, ("actions",), "too_few", "at least two must decide")

@@ -9,7 +9,8 @@ from costboost.cost_cells import CostCell
 from costboost.cost_specs import Action, CostSpec, Review
 from costboost.costs import UnreasonableCostsError
 from costboost.decisions import decide
-from service.domain.costs import ActionCosts, BinaryCosts, Cell, MatrixCosts
+from service.domain.cost_cells import Cell
+from service.domain.costs import ActionCosts, BinaryCosts, MatrixCosts
 from service.domain.errors import FieldError, InvalidError
 
 #: Costs made ready for a list of classes; opaque to the rest of the service.
