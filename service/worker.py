@@ -123,13 +123,27 @@ def _catch_signals(supervisor: Supervisor) -> threading.Event:
     return stop
 
 
+def _end_with(parent: int) -> None:
+    """Stop in order when the parent is gone, however it died: nobody else would stop us then."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=watch, name="parent-watch", daemon=True).start()
+
+
 def main() -> None:
     """Read the command line and run."""
     parser = argparse.ArgumentParser(prog="python -m service.worker", description=__doc__)
     parser.add_argument("--executor", help="a name no other worker ever had")
     parser.add_argument("--replaces", help="name of a worker known to be dead")
     parser.add_argument("--stop-seconds", type=float, help="how long to wait for what is under way")
+    parser.add_argument("--parent", type=int, help="id of the process without which this one shall end")
     given = parser.parse_args()
+    if given.parent is not None:
+        _end_with(given.parent)
     run(
         load_settings(),
         executor_id=given.executor,
