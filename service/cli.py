@@ -12,11 +12,14 @@ from contextlib import contextmanager
 from importlib.metadata import version as version_of
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 from sqlalchemy import URL
+from sqlalchemy.exc import DBAPIError
 
+from service.db.migrations import DamagedDatabaseError
+from service.db.migrations import migrate as bring_to_head
 from service.settings import PREFIX, Settings, SettingsError, load_settings
 
 app = typer.Typer(
@@ -63,12 +66,11 @@ def worker(data_dir: DataDir = None) -> None:
 @app.command()
 def migrate(data_dir: DataDir = None) -> None:
     """Bring the database to the schema of this release; safe to repeat."""
-    from service.db import migrations
     from service.wiring import wire
 
     with _explained():
         wiring = wire(_settings(data_dir))
-        migrations.migrate(wiring.database)
+        bring_to_head(wiring.database)
         wiring.close()
 
 
@@ -112,12 +114,21 @@ def _settings(data_dir: Path | None, **overrides: Any) -> Settings:
 
 @contextmanager
 def _explained() -> Iterator[None]:
-    """Turn a wrong setting into one line for the person who started us, and status 2."""
+    """Turn what the person who started us can mend into one line, and a status that is not 0."""
     try:
         yield
     except SettingsError as error:
-        typer.echo(f"costboost: {error}", err=True)
-        sys.exit(2)
+        _leave(str(error), status=2)
+    except DBAPIError as error:
+        # Only the driver's own words: SQLAlchemy adds the statement, and a link that helps nobody here.
+        _leave(f"the database answered: {' '.join(str(error.orig).split())}", status=1)
+    except DamagedDatabaseError as error:
+        _leave(str(error), status=1)
+
+
+def _leave(message: str, status: int) -> NoReturn:
+    typer.echo(f"costboost: {message}", err=True)
+    sys.exit(status)
 
 
 if __name__ == "__main__":

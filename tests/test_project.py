@@ -187,6 +187,21 @@ def test_serving_to_the_network_without_keys_is_refused() -> None:
     assert "other machines" in done.stderr
 
 
+def test_a_database_that_cannot_be_reached_is_told_in_one_line() -> None:
+    done = costboost("migrate", COSTBOOST_DATABASE_URL="postgresql://someone:tell-nobody@127.0.0.1:1/none")
+    assert done.returncode == 1
+    assert done.stderr.startswith("costboost: the database answered: ")
+    assert done.stderr.count("\n") == 1
+    assert "tell-nobody" not in done.stderr
+
+
+def test_a_file_that_is_no_database_is_told_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "costboost.db").write_bytes(b"not SQLite" * 1000)
+    done = costboost("migrate", "--data-dir", str(tmp_path))
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+
+
 # --- the documentation, against a running service ---------------------------------------------------------
 
 
