@@ -1,7 +1,9 @@
 """The API process: checks the address, applies migrations, serves, and keeps a worker process beside it."""
 
 import ipaddress
+import os
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
@@ -83,7 +85,8 @@ class _Server(uvicorn.Server):
 @contextmanager
 def _worker(settings: Settings) -> Iterator[None]:
     """Keep a worker process beside this one; it is asked to stop at the end."""
-    keeper = WorkerKeeper(environment(settings))
+    command = (sys.executable, "-m", "service.worker", "--parent", str(os.getpid()))
+    keeper = WorkerKeeper(environment(settings), command=command)
     keeper.start()
     try:
         yield

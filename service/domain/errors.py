@@ -180,6 +180,20 @@ PROBLEMS: dict[str, Problem] = {
         "The stored bytes of the version are not those that training wrote.",
         "Restore the store from a backup, or move the alias to another version.",
     ),
+    "artifact_missing": Problem(
+        "Artifact missing",
+        "The stored bytes of the version are no longer there.",
+        "Restore the store from a backup, or move the alias to another version.",
+    ),
+    "invalid_costs": Problem(
+        "Invalid costs", "The costs are not spelled as they should be.", "See `errors` for each place."
+    ),
+    "unknown_cost_spec": Problem(
+        "Unknown cost spec", "There is no cost spec of this id.", "List the cost specs, or give `costs`."
+    ),
+    "busy": Problem(
+        "Busy", "Too many large predictions are waiting already.", "Try again after `Retry-After`."
+    ),
     "model_required": Problem(
         "Model required", "There is not exactly one model, so the request must name one.", "Give `model`."
     ),

@@ -127,7 +127,7 @@ class Scoring:
         """
         with self._readers() as session:
             is_id = cost_spec.isascii() and cost_spec.isprintable()
-            found = cost_specs.find(session, loaded.version.tenant_id, cost_spec) if is_id else None
+            found = cost_specs.find_cost_spec(session, loaded.version.tenant_id, cost_spec) if is_id else None
         if found is None:
             fault = FieldError("/cost_spec", "unknown_cost_spec", "there is no cost spec of this id")
             raise InvalidError("unknown_cost_spec", "there is no cost spec of this id", [fault])

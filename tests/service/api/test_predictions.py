@@ -3,7 +3,6 @@
 import math
 import time
 from datetime import UTC, datetime
-
 from typing import Any
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from service.db import registry
 from tests.service.conftest import Service, problem, table
 
+only_sqlite = pytest.mark.parametrize("service", ["sqlite"], indirect=True)
 ROW = {"amount": 220.5, "hour": 3, "merchant": "d"}
 ROWS = [{"amount": 7.25 * i, "hour": i % 24, "merchant": "abcd"[i % 4]} for i in range(500)]
 JSON = {"Content-Type": "application/json"}
@@ -27,7 +27,11 @@ def cards(service: Service, fraud_csv: str) -> Service:
 @pytest.fixture(scope="module")
 def animals(service: Service) -> Service:
     """The service with a model `animals` of three classes."""
-    costs = {"classes": ["a", "b", "c"], "matrix": [[0, 1, 2], [5, 0, 1], [9, 3, 0]], "orientation": "rows_true"}
+    costs = {
+        "classes": ["a", "b", "c"],
+        "matrix": [[0, 1, 2], [5, 0, 1], [9, 3, 0]],
+        "orientation": "rows_true",
+    }
     job = service.train("animals", table(classes=("a", "b", "c")), costs)
     assert job["status"] == "succeeded", job
     return service
@@ -73,6 +77,7 @@ def test_a_row_alone_and_in_a_batch_of_500_gets_identical_numbers(cards: Service
     assert together[::7] == alone
 
 
+@only_sqlite
 def test_a_batch_of_three_classes_answers_like_its_rows(animals: Service) -> None:
     together = animals.predict("animals", ROWS[:300])
     assert together[::50] == [animals.predict("animals", [row])[0] for row in ROWS[:300:50]]
@@ -107,7 +112,9 @@ def test_a_thousand_times_the_costs_decide_the_same(cards: Service) -> None:
 
 def test_costs_can_depend_on_the_row(cards: Service) -> None:
     costs = {"fn": {"per": {"amount": 1.0}}, "fp": 50}
-    answer = cards.http.post("/predict", json={"model": "cards", "rows": [ROW, {**ROW, "amount": 0}], "costs": costs})
+    answer = cards.http.post(
+        "/predict", json={"model": "cards", "rows": [ROW, {**ROW, "amount": 0}], "costs": costs}
+    )
     assert answer.json()["costs"] == {"source": "request", "repriced": True}
     dear, free = answer.json()["predictions"]
     assert math.isclose(dear["threshold"], 50 / (50 + ROW["amount"]))
@@ -176,7 +183,12 @@ def test_when_all_rows_have_faults_all_are_null(cards: Service) -> None:
 
 
 def test_a_cost_that_is_not_finite_is_the_fault_of_its_row(cards: Service) -> None:
-    rows = [{**ROW, "loss": 1.0}, {**ROW, "amount": "x", "loss": 1.0}, {**ROW, "loss": 1e300}, {**ROW, "loss": 2.0}]
+    rows = [
+        {**ROW, "loss": 1.0},
+        {**ROW, "amount": "x", "loss": 1.0},
+        {**ROW, "loss": 1e300},
+        {**ROW, "loss": 2.0},
+    ]
     body = {"model": "cards", "costs": {"fn": {"per": {"loss": 1e10}}, "fp": 5}}
     found = cards.http.post("/predict", json={**body, "rows": rows[::2]})
     assert problem(found, 422, "cost_not_finite")["errors"][0]["pointer"] == "/rows/1"
@@ -197,7 +209,7 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
     ({"rows": [ROW], "tenant_id": 1}, "/tenant_id", "unknown_field"),
     ({"rows": [ROW], "version": "1"}, "/version", "wrong_type"),
     ({"rows": [ROW], "version": 0}, "/version", "out_of_range"),
-    ({"rows": [ROW], "version": 2**70}, "/version", "wrong_type"),
+    ({"rows": [ROW], "version": 2**70}, "/version", "out_of_range"),
     ({"rows": [ROW], "version": 1, "alias": "champion"}, "/version", "exclusive"),
     ({"rows": [ROW], "model": "other"}, "/model", "exclusive"),
     ({"rows": [ROW], "threshold": 1.5}, "/threshold", "out_of_range"),
@@ -226,7 +238,14 @@ def test_what_is_wrong_is_refused_with_its_place(
 
 @pytest.mark.parametrize(
     "body",
-    [b"", b"{", b'{"rows": [{"amount": NaN}]}', b'{"rows": [{"amount": Infinity}]}', b"\xff", b"[" * 100_000],
+    [
+        b"",
+        b"{",
+        b'{"rows": [{"amount": NaN}]}',
+        b'{"rows": [{"amount": Infinity}]}',
+        b"\xff",
+        b'{"rows": ' + b"[" * 100_000,
+    ],
     ids=["empty", "cut", "NaN", "Infinity", "latin-1", "deep"],
 )
 def test_what_is_no_json_is_malformed(sqlite_service: Service, body: bytes) -> None:
@@ -300,6 +319,7 @@ def test_a_moved_alias_is_seen_at_once_by_who_moved_it(cards: Service) -> None:
         assert found == number
 
 
+@only_sqlite
 def test_a_corrupt_artifact_is_refused_and_others_serve_on(cards: Service, fraud_csv: str) -> None:
     cards.train("broken", fraud_csv, {"fn": 20, "fp": 1}, params={"n_estimators": 6})
     digest = cards.http.get("/v1/models/broken/versions/1").json()["artifact_sha256"]

@@ -1,0 +1,143 @@
+"""`costboost serve` as a process: it starts all, stops in order, and leaves nothing behind."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx2
+import psutil
+import pytest
+
+from service.main import require_loopback
+from service.settings import SettingsError
+from tests.service.conftest import table
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.1.2.3", "example.org", "", "127.0.0.1.example.org"])
+def test_an_address_others_can_reach_is_refused(host: str) -> None:
+    with pytest.raises(SettingsError, match="can be reached from other machines"):
+        require_loopback(host)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.2", "::1", "localhost"])
+def test_a_loopback_address_is_fine(host: str) -> None:
+    require_loopback(host)
+
+
+class Served:
+    """A `costboost serve` and what it wrote to its log."""
+
+    def __init__(self, folder: Path, *options: str) -> None:
+        self.log = folder / "log"
+        with self.log.open("wb") as output:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "service.cli", "serve", "--port=0", f"--data-dir={folder}", *options],
+                stderr=output,
+                env={**os.environ, "COSTBOOST_LEASE_SECONDS": "2", "COSTBOOST_BEAT_SECONDS": "0.5"},
+            )
+
+    def lines(self) -> list[dict]:
+        return [json.loads(line) for line in self.log.read_text().splitlines()]
+
+    def url(self) -> str | None:
+        return next((line["url"] for line in self.lines() if line["event"] == "listening"), None)
+
+    def says(self, event: str) -> int:
+        return sum(line["event"] == event for line in self.lines())
+
+    def workers(self) -> list[psutil.Process]:
+        return [one for one in self.family() if _lives(one) and "service.worker" in one.cmdline()]
+
+    def family(self) -> list[psutil.Process]:
+        return psutil.Process(self.process.pid).children(recursive=True)
+
+
+@pytest.fixture
+def served(tmp_path: Path, wait_until: Callable[..., None]) -> Iterator[Served]:
+    found = Served(tmp_path)
+    wait_until(lambda: found.process.poll() is not None or found.url(), 30.0)
+    yield found
+    found.process.terminate()
+    found.process.wait(30)
+
+
+def test_it_migrates_serves_and_stops_in_order(served: Served, wait_until: Callable[..., None]) -> None:
+    with httpx2.Client(base_url=served.url()) as http:
+        wait_until(lambda: http.get("/readyz").json()["status"] == "ready", 30.0)
+        family = served.family()
+        assert family
+        served.process.send_signal(signal.SIGTERM)
+        assert served.process.wait(30) == 0
+    wait_until(lambda: not any(one.is_running() for one in family), 10.0)
+
+
+def test_a_killed_worker_is_replaced(served: Served, wait_until: Callable[..., None]) -> None:
+    with httpx2.Client(base_url=served.url()) as http:
+        wait_until(lambda: served.says("worker ready") == 1, 30.0)
+        [worker] = served.workers()
+        worker.kill()
+        wait_until(lambda: served.says("worker ready") == 2, 30.0)
+        assert http.get("/readyz").json()["status"] == "ready"
+
+
+def test_a_job_whose_worker_is_killed_ends_without_a_hand(
+    served: Served, wait_until: Callable[..., None]
+) -> None:
+    with httpx2.Client(base_url=served.url(), timeout=30.0) as http:
+        dataset = http.post(
+            "/v1/datasets", content=table(3000).encode(), headers={"Content-Type": "text/csv"}
+        )
+        spec = {"model": "m", "dataset": dataset.json()["id"], "costs": {"fn": 9, "fp": 1}}
+        spec["params"] = {"n_estimators": 400}
+        path = http.post("/v1/training-jobs", json=spec).headers["location"]
+        wait_until(lambda: http.get(path).json()["status"] == "running", 30.0)
+        [worker] = served.workers()
+        worker.kill()
+        job = http.get(path, headers={"Prefer": "wait=30"}).json()
+    assert (job["status"], job["attempt"]) == ("succeeded", 2)
+
+
+def test_when_it_is_killed_its_children_end_too(served: Served, wait_until: Callable[..., None]) -> None:
+    with httpx2.Client(base_url=served.url()) as http:
+        wait_until(lambda: http.get("/readyz").json()["status"] == "ready", 30.0)
+    family = served.family()
+    served.process.kill()
+    wait_until(lambda: not any(_lives(one) for one in family), 15.0)
+
+
+def _lives(process: psutil.Process) -> bool:
+    return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+
+
+def test_a_wrong_variable_stops_the_start_with_one_line(tmp_path: Path) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-m", "service.cli", "serve", "--host=0.0.0.0", f"--data-dir={tmp_path}"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert ended.returncode == 2
+    assert ended.stderr.startswith("costboost: COSTBOOST_HOST: 0.0.0.0 can be reached")
+    assert len(ended.stderr.splitlines()) == 1
+
+
+def test_the_log_is_json_with_ids_and_without_values(served: Served) -> None:
+    with httpx2.Client(base_url=served.url()) as http:
+        http.post(
+            "/predict",
+            json={"model": "canary-model", "rows": [{"amount": "canary-value"}]},
+            headers={"X-Request-ID": "the-request"},
+        )
+        http.post(
+            "/v1/datasets?name=x", content=b"a,label\ncanary-cell,1\n", headers={"Content-Type": "text/csv"}
+        )
+    of_request = [line for line in served.lines() if line.get("request_id") == "the-request"]
+    assert [(line["event"], line["route"], line["status"]) for line in of_request] == [
+        ("request", "/predict", 404)
+    ]
+    assert "canary" not in served.log.read_text()
