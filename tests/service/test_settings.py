@@ -32,7 +32,15 @@ def test_an_unknown_variable_names_its_neighbour() -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("WORKERS", "0"), ("WORKERS", "many"), ("PORT", "70000"), ("LEASE_SECONDS", "nan"), ("AUTH", "maybe")],
+    [
+        ("WORKERS", "0"),
+        ("WORKERS", "many"),
+        ("PORT", "70000"),
+        ("LEASE_SECONDS", "nan"),
+        ("DATABASE_URL", "mysql://h/d"),
+        ("DATABASE_URL", "sqlite://"),
+        ("AUTH", "maybe"),
+    ],
 )
 def test_a_wrong_value_names_its_variable_and_not_itself(name: str, value: str) -> None:
     with pytest.raises(SettingsError, match=f"COSTBOOST_{name}: ") as error:
@@ -51,7 +59,7 @@ def test_a_secret_may_be_in_a_file(tmp_path: Path) -> None:
 
 def test_a_secret_is_given_once(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="both set"):
-        load_settings({"COSTBOOST_DATABASE_URL": "x", "COSTBOOST_DATABASE_URL_FILE": str(tmp_path)})
+        load_settings({"COSTBOOST_DATABASE_URL": "sqlite:///x", "COSTBOOST_DATABASE_URL_FILE": str(tmp_path)})
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
