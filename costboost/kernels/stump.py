@@ -20,7 +20,7 @@ Ints = NDArray[np.int64]
 def sum_signed(codes: Codes, starts: Ints, signed: Ints, sums: Ints) -> None:
     """Add each row's signed weight (weight times +1 or -1) to its bin, column by column.
 
-    Four tables take turns: where most rows share a bin, an addition would otherwise wait for the one before it.
+    Four tables take turns: where most rows share a bin, an addition would otherwise wait for the last one.
     """
     for j in range(codes.shape[0]):
         column, bins = codes[j], sums[starts[j] : starts[j + 1]]
