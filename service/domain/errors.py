@@ -336,4 +336,42 @@ PROBLEMS: dict[str, Problem] = {
     "internal": Problem(
         "Internal error", "Something unexpected; this is a fault of the service.", "Report the request id."
     ),
+    "missing": Problem("Missing", "A field that is needed is absent.", "Give it; `errors` says where."),
+    "missing_column": Problem(
+        "Missing column", "A row lacks a column that the version needs.", "Read the schema of the version."
+    ),
+    "out_of_range": Problem(
+        "Out of range", "A value lies outside its bounds.", "See `errors` for the bounds."
+    ),
+    "exclusive": Problem(
+        "Exclusive fields", "Fields were given together of which only one may be.", "Give one of them."
+    ),
+    "too_few": Problem("Too few", "A list holds fewer items than are needed.", "See `errors` for how many."),
+    "too_large": Problem(
+        "Too large a limit", "A limit of the request is above what this service allows.", "Ask for less."
+    ),
+    "too_few_rows": Problem(
+        "Too few rows",
+        "A class has too few rows to train, validate and test on.",
+        "Send more rows of each class.",
+    ),
+    "unknown_algorithm": Problem(
+        "Unknown algorithm", "There is no algorithm of this name.", "`/v1/algorithms` lists them."
+    ),
+    "invalid_param": Problem(
+        "Invalid parameter",
+        "A parameter of the algorithm is unknown or out of its bounds.",
+        "Its JSON Schema is under `/v1/algorithms`.",
+    ),
+    "wrong_role": Problem(
+        "Wrong role", "A column has a role that does not allow this use.", "See the columns of the dataset."
+    ),
+    "unknown_version": Problem(
+        "Unknown version", "The model has no version of this number.", "List the versions of the model."
+    ),
+    "unreadable": Problem(
+        "Unreadable table",
+        "The file could not be read as a table of its media type.",
+        "Check the file and its `Content-Type`.",
+    ),
 }
