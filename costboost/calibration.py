@@ -4,7 +4,7 @@ A cost-trained booster shifts and stretches its scores; a non-decreasing map fro
 on rows the booster has not seen, brings them back to the base rate. Probabilities never contain costs.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, Protocol, get_args
@@ -21,6 +21,8 @@ CALIBRATION_KINDS: tuple[CalibrationKind, ...] = get_args(CalibrationKind)
 _MARGIN = 1e-10
 #: Scores within less than this do not vary: a slope over it would overflow.
 _NARROW = 1e-90
+#: How far the factors of classes may be from 1; more would let a probability round to 1.
+_LARGEST_FACTOR = 10.0
 #: Larger numbers are refused, so that a score times a slope does not overflow.
 _LARGEST = 1e150
 #: Rows that each class needs before `auto` trusts a step function more than two numbers.
@@ -181,7 +183,7 @@ class IsotonicCalibrator:
 
 @dataclass(frozen=True)
 class Calibrator:
-    """One map per score; with more than two classes the probabilities of a row are divided by their sum.
+    """One map per score; with more than two classes ``p_k = f_k q_k / Σ_j f_j q_j`` of the mapped scores q.
 
     Parameters
     ----------
@@ -189,14 +191,21 @@ class Calibrator:
         What was fitted; "none" is the raw link σ(2F) of the exponential loss.
     outputs : tuple of OutputCalibrator
         One for two classes (probability of class 1), K for more.
+    factors : tuple of float
+        f_k, which keep the mean of each p_k at the share of its class; none for two classes.
     """
 
     kind: CalibrationKind
     outputs: tuple[OutputCalibrator, ...]
+    factors: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.outputs or len(self.outputs) == 2:
             raise ValueError("a calibrator has one output for two classes, or one per class")
+        if len(self.factors) != (len(self.outputs) if len(self.outputs) > 1 else 0):
+            raise ValueError("a calibrator of more than two classes has one factor per class")
+        if not all(1.0 / _LARGEST_FACTOR <= factor <= _LARGEST_FACTOR for factor in self.factors):
+            raise ValueError(f"the factors of a calibrator lie within a factor {_LARGEST_FACTOR} of 1")
 
     @property
     def n_classes(self) -> int:
@@ -216,18 +225,15 @@ class Calibrator:
         ndarray of shape (n, K), float64
             Strictly inside (0, 1), each row of sum 1.
         """
-        raw = [output.probability(scores[:, k]) for k, output in enumerate(self.outputs)]
-        if len(raw) == 1:
-            return np.column_stack([1.0 - raw[0], raw[0]])
-        # One column after the other: a row's sum must not depend on the shape of the batch.
-        total = raw[0]
-        for column in raw[1:]:
-            total = total + column
-        return np.column_stack([column / total for column in raw])
+        mapped = [output.probability(scores[:, k]) for k, output in enumerate(self.outputs)]
+        if len(mapped) == 1:
+            return np.column_stack([1.0 - mapped[0], mapped[0]])
+        return _shared(mapped, self.factors)
 
     def to_state(self) -> dict[str, Any]:
         """The calibrator as plain JSON values."""
-        return {"kind": self.kind, "outputs": [output.to_state() for output in self.outputs]}
+        outputs = [output.to_state() for output in self.outputs]
+        return {"kind": self.kind, "outputs": outputs, "factors": list(self.factors)}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> "Calibrator":
@@ -240,7 +246,8 @@ class Calibrator:
         """
         if state["kind"] not in CALIBRATION_KINDS:
             raise ValueError("unknown kind of calibration")
-        return cls(state["kind"], tuple(_output_from(output) for output in state["outputs"]))
+        outputs = tuple(_output_from(output) for output in state["outputs"])
+        return cls(state["kind"], outputs, tuple(_number(factor) for factor in state["factors"]))
 
 
 def fit_calibrator(
@@ -282,7 +289,37 @@ def fit_calibrator(
     settled = ("isotonic" if rows.min() >= _ISOTONIC_ROWS else "sigmoid") if kind == "auto" else kind
     classes = [1] if n_classes == 2 else range(n_classes)
     fitted = tuple(_fit_output(settled, scores[:, j], y_codes == k, weight) for j, k in enumerate(classes))
-    return Calibrator(settled, fitted)
+    if n_classes == 2:
+        return Calibrator(settled, fitted)
+    mapped = [output.probability(scores[:, k]) for k, output in enumerate(fitted)]
+    factors = (1.0,) * n_classes if settled == "none" else _balance(mapped, y_codes, weight)
+    return Calibrator(settled, fitted, factors)
+
+
+def _shared(mapped: Sequence[NDArray[np.float64]], factors: Sequence[float]) -> NDArray[np.float64]:
+    parts = [column * factor for column, factor in zip(mapped, factors, strict=True)]
+    # One column after the other: a row's sum must not depend on the shape of the batch.
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    return np.column_stack([part / total for part in parts])
+
+
+def _balance(
+    mapped: Sequence[NDArray[np.float64]], y_codes: NDArray[np.intp], weight: NDArray[np.float64]
+) -> tuple[float, ...]:
+    """Factors under which each class has its share, by proportional fitting (Deming & Stephan 1940).
+
+    Each map alone keeps the share of its class; dividing by their sum does not.
+    """
+    shares = np.bincount(y_codes, weights=weight, minlength=len(mapped)) / weight.sum()
+    factors = np.ones(len(mapped))
+    for _ in range(100):
+        means = (weight[:, None] * _shared(mapped, factors.tolist())).sum(axis=0) / weight.sum()
+        if np.abs(means - shares).max() <= 1e-9:
+            break
+        factors = np.clip(factors * shares / means, 1.0 / _LARGEST_FACTOR, _LARGEST_FACTOR)
+    return tuple(factors.tolist())
 
 
 def _fit_output(

@@ -30,6 +30,7 @@ from costboost.cross_fitting import (
     rounds_of,
 )
 from costboost.features import FeatureEncoder
+from costboost.labels import codes_of_classes, ordered_classes
 from costboost.learners.weights import read_weights
 from costboost.parameters import check_parameters
 from costboost.registry import DEFAULT_ALGORITHM, make
@@ -54,7 +55,7 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Unfitted; the default algorithm if left out. Its own costs are replaced by those of the model.
     costs : CostSpec or CostMatrix, optional
         Money per decision; a `CostMatrix` has the classes in sorted order, of two the second is positive.
-        Without costs every wrong decision costs the same.
+        Without costs every wrong decision costs the same, and the rarer of two classes is the positive one.
     calibration : {"auto", "sigmoid", "isotonic", "none"}
         "auto" is isotonic when each class has at least 1000 rows, else sigmoid; "none" the raw link.
     decision_rule : {"expected_cost", "empirical", "sign"}
@@ -84,7 +85,8 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     priors_ : ndarray of shape (K,)
         Share of each class in training.
     oof_score_, oof_probabilities_ : ndarray of shape (n,) or (n, K), and (n, K)
-        Of the training rows in the caller's order; NaN for rows that no fold validated.
+        Of the training rows in the caller's order; NaN for rows that no fold validated. The score of two
+        classes rises with the positive one.
     n_folds_ : int
     column_types_ : dict of str to ColumnType
         The features.
@@ -160,8 +162,9 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         y : array-like of shape (n,)
         sample_cost : array-like of shape (n,), (n, 4) or (n, K), optional
             Costs of the rows for training, instead of those of the model: of getting the row wrong; or fn,
-            fp, tp, tn (two classes); or of deciding each class, in the order of `classes_`. Decisions use the
-            costs of the model, and without those the class means.
+            fp, tp, tn (two classes; without a cost spec the second of `classes_` is meant as positive); or of
+            deciding each class, in the order of `classes_`. Decisions use the costs of the model, and without
+            those the class means.
         sample_weight : array-like of shape (n,), >= 0, optional
         groups, times, parts : array-like of shape (n,), optional
             What the split asks for: rows of one group stay together; seconds, or anything that sorts; fold
@@ -183,17 +186,19 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_parameters(self)
         columns, targets = self._read_training(X, y, types)
-        self.classes_, y_class = _ordered_classes(targets, self.costs)
+        self.classes_, y_class = ordered_classes(targets, self.costs)
         weight = _weights_of_all(sample_weight, y_class)
-        given = self._given_costs()
+        given = self._given_costs(columns, y_class)
         costs = self._training_costs(given, sample_cost, columns, y_class, weight)
-        codes = _codes_of_classes(columns, y_class, given.positive)
+        codes = codes_of_classes(columns, y_class, given.positive)
         side = _given_columns(len(targets), groups=groups, times=times, parts=parts)
         order = canonical_order(
             columns, codes[y_class], weight, *costs.recoded(codes).labelled.T, *side.values()
         )
         costs = costs.of_rows(order)
-        self.costs_ = given if sample_cost is None or self.costs is not None else self._mean_costs(costs)
+        self.costs_ = given
+        if sample_cost is not None and self.costs is None:
+            self.costs_ = self._spec_of(costs.class_means(), given.positive)
         booster, rows = self._priced(columns, costs.recoded(codes), order)
         ordered_side = {name: values[order] for name, values in side.items()}
         where = folds(self.split or Split(), rows.y, seed=self._seed(), **ordered_side)
@@ -265,8 +270,9 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self.scorer().score(self._read(X)).probabilities
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Scores F of shape (n,) for two classes, rising with the positive one, or (n, K)."""
-        return self.scorer().score(self._read(X)).score
+        """Scores F of shape (n,) for two classes, rising with the second of `classes_`, or (n, K)."""
+        score = self.scorer().score(self._read(X)).score
+        return -score if self.costs_.positive == 0 else score
 
     def scorer(self) -> Scorer:
         """The fitted model as values, without scikit-learn."""
@@ -318,15 +324,22 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     # Costs
 
-    def _given_costs(self) -> CostSpec:
-        names = tuple(canonical_text(label) for label in self.classes_)
+    def _given_costs(self, columns: Columns, y: NDArray[np.intp]) -> CostSpec:
         if isinstance(self.costs, CostSpec):
             self.costs.check()
             return self.costs
-        matrix = 1.0 - np.eye(len(names)) if self.costs is None else self.costs.matrix
-        if len(matrix) != len(names):
-            raise ValueError(f"the costs are for {len(matrix)} classes, y has {len(names)}")
-        return CostSpec.from_matrix(matrix, names)
+        n_classes = len(self.classes_)
+        if self.costs is None:
+            # The smallest class, not the last name: renaming classes must change nothing.
+            rarest = int(np.argmin(codes_of_classes(columns, y, None))) if n_classes == 2 else None
+            return self._spec_of(1.0 - np.eye(n_classes), rarest)
+        if self.costs.n_classes != n_classes:
+            raise ValueError(f"the costs are for {self.costs.n_classes} classes, y has {n_classes}")
+        return self._spec_of(self.costs.matrix, 1 if n_classes == 2 else None)
+
+    def _spec_of(self, matrix: NDArray[np.float64], positive: int | None) -> CostSpec:
+        names = tuple(canonical_text(label) for label in self.classes_)
+        return CostSpec.from_matrix(matrix, names, positive)
 
     def _training_costs(
         self,
@@ -338,11 +351,9 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> TrainingCosts:
         if sample_cost is None:
             return TrainingCosts.of_spec(spec, columns, y, weight)
-        return TrainingCosts.of_samples(sample_cost, y, weight, len(self.classes_), spec.positive)
-
-    def _mean_costs(self, costs: TrainingCosts) -> CostSpec:
-        names = tuple(canonical_text(label) for label in self.classes_)
-        return CostSpec.from_matrix(costs.class_means(), names)
+        n_classes = len(self.classes_)
+        named = spec.positive if isinstance(self.costs, CostSpec) or n_classes > 2 else 1
+        return TrainingCosts.of_samples(sample_cost, y, weight, n_classes, named)
 
     def _priced(self, columns: Columns, costs: TrainingCosts, order: Rows) -> tuple[Any, TrainingSet]:
         """The booster with its costs, and the rows in their order with theirs."""
@@ -452,34 +463,8 @@ def _named_as(X: Any, names: list[str]) -> dict[str, NDArray[Any]]:
     return {name: array[:, j] for j, name in enumerate(names)}
 
 
-def _ordered_classes(
-    targets: NDArray[Any], costs: CostSpec | CostMatrix | None
-) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """The classes in the order of the costs, else sorted, and each row's index among them."""
-    labels, index = np.unique(targets, return_inverse=True)
-    names = [canonical_text(label) for label in labels]
-    if len(names) < 2:
-        raise ValueError(f"y has {len(names)} class; at least two classes are needed")
-    if not isinstance(costs, CostSpec):
-        return labels, index
-    if set(names) != set(costs.classes):
-        raise ValueError(f"the costs are for the classes {list(costs.classes)}, y has {names}")
-    order = np.array([names.index(name) for name in costs.classes])
-    return labels[order], np.argsort(order)[index]
-
-
 def _weights_of_all(sample_weight: ArrayLike | None, y: NDArray[np.intp]) -> NDArray[np.float64]:
     weight = read_weights(sample_weight, len(y))
     if (np.bincount(y, weights=weight) <= 0).any():
         raise ValueError("each class needs rows with a weight above 0")
     return weight
-
-
-def _codes_of_classes(columns: Columns, y: NDArray[np.intp], positive: int | None) -> NDArray[np.intp]:
-    """Codes that no name decides: the positive one of two is 1, more are ranked by size, then content."""
-    counts = np.bincount(y)
-    if positive is not None:
-        return np.array([int(k == positive) for k in range(2)], dtype=np.intp)
-    by_content = y[canonical_order(columns, np.zeros(len(y), dtype=np.intp))]
-    first = [int(np.flatnonzero(by_content == k)[0]) for k in range(len(counts))]
-    return np.argsort(np.lexsort((np.array(first), counts)))

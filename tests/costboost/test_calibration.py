@@ -106,6 +106,8 @@ def test_three_classes_sum_to_one_and_do_not_depend_on_the_batch(kind):
     assert np.allclose(p.sum(axis=1), 1)
     assert ((p > 0) & (p < 1)).all()
     assert all(calibrator.probabilities(scores[i : i + 1]).tobytes() == p[i].tobytes() for i in range(50))
+    if kind != "none":
+        assert p.mean(axis=0) == pytest.approx(np.bincount(y) / 500, abs=1e-6)
 
 
 def test_wrong_requests_are_refused():
@@ -116,6 +118,9 @@ def test_wrong_requests_are_refused():
         fit_calibrator("sigmoid", scores, np.array([1, 1, 1]), 2)
     with pytest.raises(ValueError, match="one output"):
         Calibrator("none", (SigmoidCalibrator(2.0, 0.0),) * 2)
+    for factors in ((), (1.0, 1.0), (1.0, 1.0, 11.0), (1.0, 1.0, 0.0)):
+        with pytest.raises(ValueError, match="factor"):
+            Calibrator("none", (SigmoidCalibrator(2.0, 0.0),) * 3, factors)
 
 
 @given(st.integers(0, 1000), st.sampled_from(["sigmoid", "isotonic", "none"]))
@@ -130,6 +135,11 @@ def test_state_survives_json(seed, kind):
     [
         {"kind": "magic", "outputs": []},
         {"kind": "sigmoid", "outputs": []},
+        {
+            "kind": "sigmoid",
+            "outputs": [{"kind": "sigmoid", "slope": 1.0, "intercept": 0.0}],
+            "factors": [1.0],
+        },
         {"kind": "sigmoid", "outputs": [{"kind": "sigmoid", "slope": -1.0, "intercept": 0.0}]},
         {"kind": "sigmoid", "outputs": [{"kind": "sigmoid", "slope": math.nan, "intercept": 0.0}]},
         {"kind": "sigmoid", "outputs": [{"kind": "sigmoid", "slope": "1", "intercept": 0.0}]},
@@ -149,4 +159,4 @@ def test_state_survives_json(seed, kind):
 )
 def test_unsound_states_are_refused(state):
     with pytest.raises(ValueError):
-        Calibrator.from_state(state)
+        Calibrator.from_state({"factors": []} | state)

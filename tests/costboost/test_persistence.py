@@ -24,6 +24,10 @@ from costboost.persistence import ArtifactError, dump, load, load_scorer, read_h
 from costboost.registry import ALGORITHMS, make
 from costboost.splits import Split
 
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*kept no hypothesis:UserWarning", "ignore:.*costs compound over the rounds:UserWarning"
+)
+
 COSTS = CostSpec.binary(
     fn=CostCell(per={"amount": 1.0}, min=10),
     fp=CostCell(fixed=5, per={"amount": 0.01}),

@@ -85,7 +85,7 @@ def test_three_classes_by_vote_and_by_cost():
         n_features=1,
     )
     costs = CostSpec.from_matrix(1 - np.eye(3), ("a", "b", "c"))
-    calibrator = Calibrator("none", (SigmoidCalibrator(2.0, 0.0),) * 3)
+    calibrator = Calibrator("none", (SigmoidCalibrator(2.0, 0.0),) * 3, (1.0,) * 3)
     scorer = Scorer(ENCODER, terms, calibrator, costs.classes, (2, 0, 1), (0.2, 0.3, 0.5), costs, "sign")
     assert scorer.score(ROWS).score.tolist() == [[0, 1, -1], [0, -1, 1], [1, 0, 0]]
     for rule in ("sign", "expected_cost"):
@@ -124,7 +124,7 @@ def test_rows_without_a_needed_column_are_refused():
         {"priors": (0.5,)},
         {"rule": "best"},
         {"score_threshold": np.nan},
-        {"calibrator": Calibrator("none", (SigmoidCalibrator(2.0, 0.0),) * 3)},
+        {"calibrator": Calibrator("none", (SigmoidCalibrator(2.0, 0.0),) * 3, (1.0,) * 3)},
         {"ensemble": Terms.single([0], [0.0], [-1.0], [1.0], [0.25], n_features=2)},
     ],
 )
