@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
@@ -544,6 +545,18 @@ def test_grid_search_and_pipeline():
     assert search.best_estimator_.costs_.evaluate()[1, 0] == 5.0
     pipeline = make_pipeline(StandardScaler(), model).fit(X, y, costsensitivemodel__sample_cost=1.0 + 4 * y)
     assert pipeline.predict_proba(X).shape == (120, 2)
+
+
+def test_sample_cost_is_routed():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(120, 3)), rng.integers(0, 2, 120)
+    X[:, 0] += y
+    with config_context(enable_metadata_routing=True):
+        model = CostSensitiveModel(split=Split(folds=2)).set_fit_request(sample_cost=True)
+        pipeline = make_pipeline(StandardScaler(), model)
+        search = GridSearchCV(pipeline, {"costsensitivemodel__calibration": ["sigmoid", "isotonic"]}, cv=2)
+        search.fit(X, y, sample_cost=1.0 + 4 * y)
+    assert search.best_estimator_[-1].costs_.evaluate()[1, 0] == 5.0
 
 
 def test_progress_rises_over_folds_and_rounds():
