@@ -114,6 +114,8 @@ def run_worker(url: str, executor_id: str, *, slots: int, poll_seconds: float, h
         serializer=DBOSPortableJSONSerializer(),
         run_migrations=False,
         enable_otlp=False,
+        # As long as our own sessions may hold a lock while their process is paused.
+        sys_db_idle_transaction_timeout_sec=10.0,
         log_level="WARNING",
     )
     DBOS(config=config)

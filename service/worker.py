@@ -66,7 +66,8 @@ def run(
     handling = Handling(target, settings.job_seconds, settings.job_memory_mb, settings.max_worker_deaths)
     supervisor = Supervisor(wiring, executor, handling)
     stop = _catch_signals(supervisor)
-    Clerk(wiring, executor, supervisor, settings.beat_seconds).start()
+    clerk = Clerk(wiring, executor, supervisor, settings.beat_seconds)
+    clerk.start()
     run_worker(
         settings.database_url.get_secret_value(),
         executor,
@@ -78,6 +79,7 @@ def run(
     log.info("worker ready", executor_id=executor, slots=settings.workers)
     stop.wait()
     supervisor.stop(settings.stop_seconds if stop_seconds is None else stop_seconds)
+    clerk.retire()
     workers.leave(wiring.sessions, wiring.queue, wiring.database, executor)
     wiring.close()
     log.info("worker stopped", executor_id=executor)

@@ -32,7 +32,8 @@ BUSY_MILLISECONDS = 30_000
 #: Any number of ours, different from that of the migrations.
 WARDEN_LOCK = 7_206_112_935
 STATEMENT_MILLISECONDS = 30_000
-IDLE_IN_TRANSACTION_MILLISECONDS = 60_000
+#: Our transactions are short; a paused process must not keep its locks, or nobody could declare it dead.
+IDLE_IN_TRANSACTION_MILLISECONDS = 10_000
 
 
 class database_now(FunctionElement[datetime]):  # noqa: N801  spelled like the SQL function it is

@@ -35,6 +35,11 @@ class Clerk(threading.Thread):
         self._supervisor = supervisor
         self._beat_seconds = beat_seconds
         self._next_beat = 0.0
+        self._retired = threading.Event()
+
+    def retire(self) -> None:
+        """The worker is about to leave in order: that it is no longer entered is no surprise then."""
+        self._retired.set()
 
     def run(self) -> None:
         """Look after everything until the process ends."""
@@ -56,7 +61,8 @@ class Clerk(threading.Thread):
 
     def _beat(self) -> None:
         groups = self._wiring.nursery.groups()
-        if not workers.beat(self._wiring.sessions, self._executor_id, groups):
+        lives = workers.beat(self._wiring.sessions, self._executor_id, groups)
+        if not lives and not self._retired.is_set():
             log.error("declared dead by others; ending", executor_id=self._executor_id)
             self._wiring.nursery.close()
             # Not an orderly exit: nothing of this process may go on.
