@@ -374,4 +374,7 @@ PROBLEMS: dict[str, Problem] = {
         "The file could not be read as a table of its media type.",
         "Check the file and its `Content-Type`.",
     ),
+    "unknown_dataset": Problem(
+        "Unknown dataset", "There is no dataset of this id.", "List the datasets, or upload one."
+    ),
 }

@@ -141,7 +141,7 @@ def settings_for(url: str, folder: Path, **more: Any) -> Settings:
         store_url=(folder / "store").as_uri(),
         port=0,
         workers=1,
-        **{"lease_seconds": 2.0, "beat_seconds": 0.5, **more},
+        **{"lease_seconds": 2.0, "beat_seconds": 0.5, "stop_seconds": 2.0, **more},
     )
 
 

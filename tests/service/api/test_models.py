@@ -29,8 +29,9 @@ def add_version(fresh_service: Service) -> Add:
         with fresh_service.wiring.sessions() as session:
             dataset = DatasetRow(
                 id=new_id("ds"), tenant_id="default", name="d", media_type="text/csv",
-                sha256="0" * 64, bytes=1, content_sha256="0" * 64, rows=2, label="y", classes=["0", "1"], class_counts={"0": 1, "1": 1},
-                positive_class="1", positive_class_inferred=True, columns=[], created_at=now,
+                sha256="0" * 64, bytes=1, content_sha256="0" * 64, rows=2, label="y",
+                classes=["0", "1"], class_counts={"0": 1, "1": 1}, positive_class="1",
+                positive_class_inferred=True, columns=[], created_at=now,
             )  # fmt: skip
             spec = TrainingSpec(model=model, dataset=dataset.id, costs={"fn": 5, "fp": 1})
             job = TrainingJob(
