@@ -1,0 +1,54 @@
+import numpy as np
+import pytest
+from sklearn.naive_bayes import GaussianNB
+
+from costboost.cross_fitting import BoosterScore, TrainingSet, fit_rows, out_of_fold_scores, rounds_of
+from costboost.registry import make
+from costboost.terms import Terms
+
+
+def rows(n=60):
+    rng = np.random.default_rng(0)
+    y = np.arange(n) % 2
+    columns = {
+        "x": rng.normal(size=n) + y,
+        "c": np.array([["a", "b"][i] for i in rng.integers(0, 2, n)], dtype=object),
+    }
+    return TrainingSet(columns, {"x": "number", "c": "category"}, y, np.ones(n), None)
+
+
+PARTS = [(np.arange(20, 60), np.arange(20)), (np.arange(40), np.arange(40, 60))]
+
+
+def test_each_part_is_scored_by_a_fit_on_its_other_rows():
+    training, booster = rows(), make("cgada", {"n_estimators": 5})
+    scores = out_of_fold_scores(booster, training, PARTS)
+    assert np.isnan(scores[20:40]).all()
+    for train, valid in PARTS:
+        alone = fit_rows(booster, training.take(train)).score(training.take(valid).columns)
+        assert alone.tobytes() == scores[valid].tobytes()
+
+
+def test_the_encoder_is_fitted_on_the_training_part_alone():
+    training = rows()
+    training.columns["c"][:20] = "only here"
+    assert (
+        "only here" not in fit_rows(make("cgada"), training.take(PARTS[0][0])).encoder._categories["c"].kept
+    )
+
+
+def test_ensembles_of_stumps_are_terms_and_others_are_asked():
+    training = rows()
+    assert isinstance(fit_rows(make("cgada"), training).ensemble, Terms)
+    foreign = fit_rows(make("cgada", {"estimator": GaussianNB()}), training)
+    assert isinstance(foreign.ensemble, BoosterScore)
+    assert foreign.ensemble.n_outputs == foreign.score(training.columns).shape[1] == 1
+
+
+def test_rounds_of_one_fit_are_progress_of_the_whole():
+    seen = []
+    report = rounds_of(lambda *step: seen.append(step), "boosting", 2, 4)
+    assert report is not None
+    assert report(5, 10) is None
+    assert seen == [("boosting", 5, 10, pytest.approx(0.625))]
+    assert rounds_of(None, "boosting", 0, 1) is None
