@@ -13,7 +13,14 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from costboost.boosting._history import History
-from costboost.boosting._problem import CostsOfMistakes, Floats, Problem, labels_of, read_costs
+from costboost.boosting._problem import (
+    EQUAL_MISTAKES,
+    CostsOfMistakes,
+    Floats,
+    Problem,
+    labels_of,
+    read_costs,
+)
 from costboost.boosting._rounds import Callback, Ensemble, Rule, StopReason, boost
 from costboost.boosting._scores import Votes, joined, softmax
 from costboost.kernels.fixed_point import total
@@ -126,6 +133,10 @@ class CostSensitiveBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         """Whether more than two classes are voted for directly; otherwise each is told from the rest."""
         return False
 
+    def _weak_learner(self) -> Any:
+        """Return the estimator that is fitted in each round."""
+        return DecisionStump() if self.estimator is None else self.estimator
+
     def _response(self, estimator: Any) -> Response:  # noqa: ARG002
         """Choose how answers of the weak learner are read."""
         return "sign"
@@ -174,7 +185,7 @@ class CostSensitiveBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             If no hypothesis was better than chance: the score is then a constant for the cheaper prediction.
         """
         check_parameters(self)
-        estimator = DecisionStump() if self.estimator is None else self.estimator
+        estimator = self._weak_learner()
         features, targets = validate_data(self, X, y, **_checks(estimator))
         check_classification_targets(targets)
         weights = read_weights(sample_weight, len(targets))
@@ -243,19 +254,21 @@ class CostSensitiveBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        learner = DecisionStump() if self.estimator is None else self.estimator
+        learner = self._weak_learner()
         if hasattr(learner, "__sklearn_tags__"):  # a learner need not inherit from scikit-learn
             tags.input_tags.allow_nan = get_tags(learner).input_tags.allow_nan
             tags.input_tags.sparse = get_tags(learner).input_tags.sparse
         return tags
 
     def _read_rows(self, X: ArrayLike) -> Any:
-        return validate_data(self, X, reset=False, **_checks(self.estimator))
+        return validate_data(self, X, reset=False, **_checks(self._weak_learner()))
 
     def _read_problem(self, y: NDArray[Any], weights: Floats, sample_cost: ArrayLike | None) -> Problem:
         labels = labels_of(y, self.pos_label)
         scalars = {name: getattr(self, name) for name in ("cost_fn", "cost_fp", "cost_tp", "cost_tn")}
-        return Problem(labels, weights, *read_costs(labels, weights, self.cost_matrix, scalars, sample_cost))
+        costs = read_costs(labels, weights, self.cost_matrix, scalars, sample_cost)
+        told = sample_cost is not None or self.cost_matrix is not None or scalars != EQUAL_MISTAKES
+        return Problem(labels, weights, *costs, told=told)
 
     def _fit_votes(
         self,
@@ -365,7 +378,7 @@ class CostSensitiveBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
 def _checks(estimator: Any) -> dict[str, Any]:
     """Choose how rows are checked: a stump's are numbers, what others take is their own affair."""
-    if estimator is None or isinstance(estimator, DecisionStump):
+    if isinstance(estimator, DecisionStump):
         return {"dtype": np.float64, "ensure_all_finite": "allow-nan"}
     return {"dtype": None, "ensure_all_finite": False, "accept_sparse": ["csr", "csc"]}
 
@@ -391,6 +404,7 @@ def _in_a_row(machines: "list[CostSensitiveBooster]") -> Ensemble:
         joint.hypotheses += votes.hypotheses
         joint.alphas += votes.alphas
         joint.errors += votes.errors
+        joint.parts += votes.parts
         joint.history += [values | {"class": code} for values in votes.history]
     reasons = [machine.stop_reason_ for machine in machines]
     telling: list[StopReason] = ["cancelled", "max_rounds"]

@@ -11,12 +11,15 @@ from costboost.costs import CostMatrix
 from costboost.kernels.fixed_point import total
 from costboost.learners.weak import Labels
 
-__all__ = ["CostsOfMistakes", "Floats", "Problem", "read_costs"]
+__all__ = ["EQUAL_MISTAKES", "CostsOfMistakes", "Floats", "Problem", "read_costs"]
 
 Floats: TypeAlias = NDArray[np.float64]
 CostsOfMistakes: TypeAlias = (
     CostMatrix | NDArray[np.float64] | Sequence[Sequence[float]] | Literal["balanced"] | None
 )
+
+#: The named costs of a user who gives none.
+EQUAL_MISTAKES = {"cost_fn": 1.0, "cost_fp": 1.0, "cost_tp": 0.0, "cost_tn": 0.0}
 
 
 @dataclass(frozen=True)
@@ -33,12 +36,15 @@ class Problem:
         negative where a row has a wrong decision that is cheaper than the right one.
     cells : ndarray of shape (n, 4) or (1, 4), float64
         With two classes the costs of a miss, a false alarm, a hit and a rightful rest (fn, fp, tp, tn).
+    told : bool
+        Whether the user gave costs; else every mistake costs 1.
     """
 
     labels: Labels
     weights: Floats
     regrets: Floats
     cells: Floats
+    told: bool = True
 
     @property
     def n_classes(self) -> int:
@@ -180,7 +186,7 @@ def _constant_costs(
 def _named_costs(n_classes: int, scalars: dict[str, float]) -> CostMatrix:
     if n_classes == 2:
         return CostMatrix(**scalars)
-    if scalars != {"cost_fn": 1.0, "cost_fp": 1.0, "cost_tp": 0.0, "cost_tn": 0.0}:
+    if scalars != EQUAL_MISTAKES:
         raise ValueError(
             "cost_fn, cost_fp, cost_tp and cost_tn are for two classes; use cost_matrix for more"
         )

@@ -59,10 +59,13 @@ class Round:
         Its vote.
     error : float
         Its weighted error, as `estimator_errors_` reports it.
-    exponent : ndarray of shape (n,)
-        The next weights are proportional to ``weights · exp(exponent)``.
+    exponent : ndarray of shape (n,), or None
+        The next weights are proportional to ``weights · exp(exponent)``; to `weights` if None.
     weights : ndarray of shape (n,), optional
         What the exponential multiplies; the weights that entered the round if left out.
+    parts : pair of float, optional
+        What the score of a row gains where the hypothesis answers +1, and where it answers -1; ``alpha ·
+        answer`` if left out.
     stop : str, optional
         Why this hypothesis, which is kept, is the last.
     values : dict
@@ -71,8 +74,9 @@ class Round:
 
     alpha: float
     error: float
-    exponent: Floats
+    exponent: Floats | None
     weights: Floats | None = None
+    parts: tuple[float, float] | None = None
     stop: StopReason | None = None
     values: dict[str, Any] = field(default_factory=dict)
 
@@ -108,6 +112,7 @@ class Ensemble:
     hypotheses: list[Hypothesis] = field(default_factory=list)
     alphas: list[float] = field(default_factory=list)
     errors: list[float] = field(default_factory=list)
+    parts: list[tuple[float, float] | None] = field(default_factory=list)
     history: list[dict[str, Any]] = field(default_factory=list)
     stop_reason: StopReason = "max_rounds"
 
@@ -116,6 +121,7 @@ class Ensemble:
         self.hypotheses.append(Hypothesis(hypothesis.estimator, np.empty(0), hypothesis.scale))
         self.alphas.append(verdict.alpha)
         self.errors.append(verdict.error)
+        self.parts.append(verdict.parts)
 
 
 def boost(
@@ -187,18 +193,20 @@ def half_log_odds(error: float) -> float:
     return 0.5 * math.log((1.0 - clipped) / clipped)
 
 
-def raised(weights: Floats, exponent: Floats) -> tuple[Floats, float]:
-    """``weights · exp(exponent - shift)`` and the shift: 0 unless something might over- or underflow."""
+def raised(weights: Floats, exponent: Floats, safe: float = _SAFE_EXPONENT) -> tuple[Floats, float]:
+    """``weights · exp(exponent - shift)`` and the shift: 0 unless the largest exponent is beyond `safe`."""
     heavy = exponent[weights > 0]
     largest = float(heavy.max()) if heavy.size else 0.0
-    if abs(largest) <= _SAFE_EXPONENT:
+    if abs(largest) <= safe:
         largest = 0.0
     # A row without weight stays without, however large its exponent.
     return weights * exp_array(np.minimum(exponent - largest, _SAFE_EXPONENT)), largest
 
 
 def _next_weights(weights: Floats, verdict: Round) -> tuple[Floats, float]:
-    products, shift = raised(weights if verdict.weights is None else verdict.weights, verdict.exponent)
+    products, shift = weights if verdict.weights is None else verdict.weights, 0.0
+    if verdict.exponent is not None:
+        products, shift = raised(products, verdict.exponent)
     mass = total(products)
     return products / mass, mass * math.exp(min(shift, _SAFE_EXPONENT))
 

@@ -11,7 +11,7 @@ from costboost.boosting._problem import Floats
 from costboost.boosting._rounds import Ensemble
 from costboost.learners.foreign import Response, respond
 from costboost.learners.stump import DecisionStump
-from costboost.learners.weak import Labels
+from costboost.learners.weak import Hypothesis, Labels
 from costboost.libm import exp
 from costboost.terms import Terms
 
@@ -50,17 +50,17 @@ class Votes:
             constant[chosen] = 1.0 if n_classes > 2 or cheapest == 1 else -1.0
         return cls(ensemble, labels.classes, labels.positive, constant, response)
 
-    def added(self, alpha: float, response: NDArray[Any]) -> Floats:
+    def added(self, alpha: float, parts: tuple[float, float] | None, response: NDArray[Any]) -> Floats:
         """(n, K') what a hypothesis with this answer adds to the scores of n rows."""
         if len(self.classes) == 2:
-            towards = alpha if self.positive == 1 else -alpha
-            return (towards * response)[:, None]
+            gained = alpha * response if parts is None else np.where(response > 0, *parts)
+            return (gained if self.positive == 1 else -gained)[:, None]
         return np.where(response[:, None] == np.arange(len(self.classes)), alpha, 0.0)
 
     def staged(self, X: Any) -> Iterator[Floats]:
         """Scores (n, K') after each round."""
         score = np.repeat(self.constant[None], X.shape[0], axis=0)
-        for hypothesis, alpha in zip(self.ensemble.hypotheses, self.ensemble.alphas, strict=True):
+        for hypothesis, alpha, parts in self._voters():
             answer = respond(
                 hypothesis.estimator,
                 X,
@@ -69,7 +69,7 @@ class Votes:
                 response=self.response,
                 scale=hypothesis.scale,
             )
-            score = score + self.added(alpha, answer)
+            score = score + self.added(alpha, parts, answer)
             yield score
 
     def score(self, X: Any) -> Floats:
@@ -81,32 +81,35 @@ class Votes:
 
     def terms(self, n_features: int) -> Terms | None:
         """Return the same score as terms, or None if a hypothesis is no stump."""
-        stumps = [hypothesis.estimator for hypothesis in self.ensemble.hypotheses]
-        if not all(isinstance(stump, DecisionStump) for stump in stumps):
+        if not all(isinstance(voter.estimator, DecisionStump) for voter in self.ensemble.hypotheses):
             return None
-        parts = [
-            (stump, k, added[k])
-            for stump, alpha in zip(stumps, self.ensemble.alphas, strict=True)
-            for added in [self._sides(stump, alpha)]
+        steps = [
+            (hypothesis.estimator, k, added[k])
+            for hypothesis, alpha, parts in self._voters()
+            for added in [self._sides(hypothesis.estimator, alpha, parts)]
             for k in np.flatnonzero(added.any(axis=1))
         ]
-        sides = np.array([side for _, _, side in parts]).reshape(len(parts), 3)
+        sides = np.array([side for _, _, side in steps]).reshape(len(steps), 3)
         return Terms(
-            feature=np.array([stump.feature_ for stump, _, _ in parts], dtype=np.int32),
-            cut=np.array([stump.cut_ for stump, _, _ in parts], dtype=np.float64),
+            feature=np.array([stump.feature_ for stump, _, _ in steps], dtype=np.int32),
+            cut=np.array([stump.cut_ for stump, _, _ in steps], dtype=np.float64),
             below=sides[:, 0].copy(),
             above=sides[:, 1].copy(),
             missing=sides[:, 2].copy(),
-            output=np.array([k for _, k, _ in parts], dtype=np.int32),
+            output=np.array([k for _, k, _ in steps], dtype=np.int32),
             constant=self.constant,
             n_features=n_features,
         )
 
-    def _sides(self, stump: DecisionStump, alpha: float) -> Floats:
+    def _voters(self) -> Iterator[tuple[Hypothesis, float, tuple[float, float] | None]]:
+        ensemble = self.ensemble
+        return zip(ensemble.hypotheses, ensemble.alphas, ensemble.parts, strict=True)
+
+    def _sides(self, stump: DecisionStump, alpha: float, parts: tuple[float, float] | None) -> Floats:
         """(K', 3): what a stump adds to each score below its cut, above it, and for a missing value."""
         codes = np.array([stump.below_, stump.above_, stump.missing_])
         answer = codes if len(self.classes) > 2 else np.where(codes == self.positive, 1.0, -1.0)
-        return self.added(alpha, answer).T
+        return self.added(alpha, parts, answer).T
 
 
 def joined(parts: Sequence[Terms]) -> Terms:
