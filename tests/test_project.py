@@ -11,10 +11,13 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+from costboost.registry import ALGORITHMS
 
 ROOT = Path(__file__).parent.parent
 DATA = ROOT / "demo" / "data"
@@ -36,7 +39,11 @@ def costboost(*arguments: str, **environment: str) -> subprocess.CompletedProces
     clean = {name: value for name, value in os.environ.items() if not name.startswith("COSTBOOST_")}
     command = [str(Path(sys.executable).with_name("costboost")), *arguments]
     env = clean | {"COLUMNS": "200", "NO_COLOR": "1"} | environment
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, env=env, check=False)
+    # By default data are kept below the current folder, and that shall not be the repository.
+    with TemporaryDirectory() as folder:
+        return subprocess.run(
+            command, capture_output=True, text=True, timeout=60, env=env, cwd=folder, check=False
+        )
 
 
 # --- constraints ------------------------------------------------------------------------------------------
@@ -116,6 +123,14 @@ def test_architecture_names_every_floor() -> None:
     floors = [floor for one in contracts if one["type"] == "layers" for floor in one["layers"]]
     modules = {module.strip() for floor in floors for module in floor.split("|")}
     assert {module for module in modules if module not in text} == set()
+
+
+def test_the_readme_names_every_algorithm() -> None:
+    text = (ROOT / "README.md").read_text()
+    names = {
+        name.partition("0")[0].rstrip("123") for one in ALGORITHMS.values() for name in one.title.split(", ")
+    }
+    assert {name for name in names if name not in text} == set()
 
 
 # --- bundled data -----------------------------------------------------------------------------------------

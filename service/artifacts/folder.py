@@ -50,7 +50,7 @@ class FolderStore:
         return digest
 
     def put_file(self, path: Path) -> str:
-        """Store what a file holds and return its sha256 (hex); a file of :meth:`spool` is moved, not copied."""
+        """Store what a file holds and return its sha256 (hex); a file of :meth:`spool` is moved."""
         if path.parent != self._incoming:
             with self.spool() as copy, path.open("rb") as source, _no_room_is_unavailable():
                 with copy.open("wb") as target:
