@@ -55,6 +55,12 @@ class BoosterScore:
     booster: Any
     n_outputs: int
 
+    @property
+    def scale(self) -> float:
+        """Sum of the votes Σ|α|, of the largest machine if each class has its own."""
+        machines = self.booster.machines_ or [self.booster]
+        return max(float(np.abs(machine.estimator_weights_).sum()) for machine in machines)
+
     def score(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Scores of shape (n, K')."""
         scores: NDArray[np.float64] = self.booster.decision_function(X)

@@ -47,6 +47,11 @@ class ScoreFunction(Protocol):
         """Number of scores per row: 1 for two classes, K for more."""
         ...
 
+    @property
+    def scale(self) -> float:
+        """Sum of the votes: what scores are divided by to be margins."""
+        ...
+
     def score(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Scores of shape (n, K') of rows of shape (n, d)."""
         ...

@@ -102,6 +102,12 @@ class Terms:
         """Number of scores per row: 1 for two classes, K for more."""
         return int(self.constant.shape[0])
 
+    @property
+    def scale(self) -> float:
+        """Sum of the votes Σ|α|, what scores are divided by to be margins; the largest one if K > 2."""
+        votes = np.maximum(np.maximum(np.abs(self.below), np.abs(self.above)), np.abs(self.missing))
+        return float(np.bincount(self.output, weights=votes, minlength=self.n_outputs).max())
+
     def score(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Scores of rows.
 

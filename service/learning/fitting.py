@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from costboost.costs import unreasonable_rows
 from costboost.decisions import Decisions, decide, decide_by_label, decide_by_threshold
+from costboost.labels import codes_of_classes
 from costboost.metrics import evaluate
 from costboost.scorer import Scorer
 from costboost.splits import Split, canonical_order, holdout
@@ -140,22 +141,23 @@ def _rows(spec: TrainingSpec, dataset: Dataset, columns: Columns, prices: Priced
 
 
 def _holdout(spec: TrainingSpec, dataset: Dataset, rows: _Rows) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    ranks = _ranks(dataset)[rows.codes]
+    ranks = _ranks(dataset, rows)[rows.codes]
+    # Rows that are alike in all features are told apart by what they weigh and cost.
+    others = [rows.columns[name] for name in sorted(rows.columns.keys() - rows.features.keys())]
+    extra = [column for column in (rows.weight, rows.split_by, *others) if column is not None]
     return holdout(
         _split(spec),
         ranks,
-        order=canonical_order(rows.features, ranks),
+        order=canonical_order(rows.features, ranks, *extra),
         seed=spec.seed,
         **_split_arrays(spec, rows),
     )
 
 
-def _ranks(dataset: Dataset) -> NDArray[np.intp]:
-    """Number of each class that does not depend on its name: by size; the positive one of two is 1."""
-    if dataset.positive_class is not None:
-        return np.array([int(label == dataset.positive_class) for label in dataset.classes], dtype=np.intp)
-    order = sorted(dataset.classes, key=lambda label: (-dataset.class_counts[label], label))
-    return np.array([order.index(label) for label in dataset.classes], dtype=np.intp)
+def _ranks(dataset: Dataset, rows: _Rows) -> NDArray[np.intp]:
+    """Number of each class that does not depend on its name: the positive one of two is 1."""
+    positive = None if dataset.positive_class is None else dataset.classes.index(dataset.positive_class)
+    return codes_of_classes(rows.features, rows.codes, positive)
 
 
 def _split(spec: TrainingSpec) -> Split:
@@ -200,8 +202,15 @@ def _fit_params(spec: TrainingSpec, rows: _Rows) -> dict[str, Any]:
 
 def _test_metrics(scorer: Scorer, rows: _Rows, seed: int) -> dict[str, Any]:
     answer = scorer.decide(rows.columns)
+    scores = answer.scores
     return _metrics(
-        rows, scorer.costs, answer.scores.probabilities, answer.scores.score, answer.decisions, seed=seed
+        rows,
+        scorer.costs,
+        scores.probabilities,
+        scores.score,
+        answer.decisions,
+        scale=scorer.ensemble.scale,
+        seed=seed,
     )
 
 
@@ -219,7 +228,9 @@ def _fold_metrics(model: Any, rows: _Rows, seed: int) -> dict[str, Any]:
     else:
         cut = scorer.score_threshold
         decisions = decide_by_threshold(score, cut, probabilities, costs, serves=serves, positive=positive)
-    return _metrics(own, scorer.costs, probabilities, score, decisions, seed=seed)
+    return _metrics(
+        own, scorer.costs, probabilities, score, decisions, scale=scorer.ensemble.scale, seed=seed
+    )
 
 
 def _metrics(
@@ -229,11 +240,21 @@ def _metrics(
     score: NDArray[np.float64],
     decisions: Decisions,
     *,
+    scale: float,
     seed: int,
 ) -> dict[str, Any]:
     costs = spec.evaluate(rows.columns, len(rows.codes))
     found = evaluate(
-        rows.codes, probabilities, costs, spec.serves, spec.positive, decisions, score, rows.weight, seed
+        rows.codes,
+        probabilities,
+        costs,
+        spec.serves,
+        spec.positive,
+        decisions,
+        score,
+        rows.weight,
+        seed,
+        score_scale=scale,
     )
     unreasonable = int(unreasonable_rows(costs, spec.serves).sum()) if costs.ndim == 3 else 0
     baseline = spec.actions[found["baseline_action"]].name
