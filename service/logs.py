@@ -4,9 +4,12 @@ import json
 import logging
 import sys
 import traceback
+from collections.abc import Callable
 from datetime import UTC, datetime
 from types import TracebackType
+from typing import Any
 
+import msgspec
 import structlog
 
 
@@ -25,16 +28,20 @@ def configure(level: str) -> None:
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.JSONRenderer(),
+            structlog.processors.JSONRenderer(serializer=_encode),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(number),
-        logger_factory=structlog.WriteLoggerFactory(sys.stderr),
+        logger_factory=structlog.BytesLoggerFactory(sys.stderr.buffer),
         cache_logger_on_first_use=True,
     )
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonFormatter())
     # Libraries say much at "info"; from them only what an operator must know is kept.
     logging.basicConfig(level=max(number, logging.WARNING), handlers=[handler], force=True)
+
+
+def _encode(event: dict[str, Any], default: Callable[[Any], Any]) -> bytes:
+    return msgspec.json.encode(event, enc_hook=default)
 
 
 class JsonFormatter(logging.Formatter):

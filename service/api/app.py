@@ -28,7 +28,9 @@ from service.wiring import Wiring
 
 DESCRIPTION = "Cost-sensitive boosting: train on a table and its costs, get the decision that costs least."
 
+#: Routes are tried in this order, so those that must be quick come first.
 ROUTERS = (
+    predictions.router,
     datasets.router,
     cost_specs.router,
     algorithms.router,
@@ -36,7 +38,6 @@ ROUTERS = (
     models.router,
     versions.router,
     aliases.router,
-    predictions.router,
     probes.router,
     pages.router,
 )

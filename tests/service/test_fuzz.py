@@ -36,6 +36,8 @@ def find_something(case: Case) -> None:
         case.path_parameters = {name: KNOWN.get(name, value) for name, value in case.path_parameters.items()}
 
 
+# PostgreSQL is the stricter of the two: it refuses what SQLite swallows.
+@pytest.mark.parametrize("service", ["postgresql"], indirect=True)
 @pytest.mark.parametrize("mode", GenerationMode, ids=lambda mode: mode.value)
 def test_no_request_makes_a_server_error(api: Any, mode: GenerationMode) -> None:
     asked = 0
