@@ -213,7 +213,8 @@ def _own_cells(problem: Problem, normalize: bool) -> tuple[Floats, Floats]:
     """Costs of each row's right and wrong decision: not negative, and at most 1 if they are normalised."""
     pairs = [problem.cells[:, [2, 0]], problem.cells[:, [3, 1]]]  # (right, wrong) of positives, of negatives
     pairs = [pair - np.minimum(pair.min(axis=1, keepdims=True), 0.0) for pair in pairs]
-    largest = max(float(pair.max()) for pair in pairs) if normalize else 1.0
+    counted = problem.weights > 0 if len(problem.cells) > 1 else slice(None)  # one line of cells for all rows
+    largest = max(float(pair[counted].max()) for pair in pairs) if normalize else 1.0
     positive = problem.sign > 0
     right, wrong = (np.where(positive, pairs[0][:, k], pairs[1][:, k]) / largest for k in (0, 1))
     return right, wrong
