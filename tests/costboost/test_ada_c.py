@@ -8,6 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from costboost.boosting._rounds import Round
+from costboost.boosting.ada_boost import AdaBoostClassifier
 from costboost.boosting.ada_c import AdaC2M1Rule, AdaCClassifier, AdaCRule
 from tests.costboost.playback import played, row_numbers
 
@@ -84,6 +85,16 @@ def test_many_classes_by_hand() -> None:
     assert model.machines_ is None
     table = [[one + two, 0, 0], [two, one, 0], [two, 0, one], [two, 0, one], [one, two, 0]]
     assert_allclose(model.decision_function(row_numbers(5)), table, rtol=1e-12)
+
+
+def test_m1_with_equal_costs_is_samme() -> None:
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=(120, 3))
+    y = np.argmax(x + rng.normal(size=x.shape), axis=1)
+    ours = AdaCClassifier(variant=2, n_estimators=30).fit(x, y)
+    samme = AdaBoostClassifier(n_estimators=30).fit(x, y)
+    assert len(ours.estimators_) == len(samme.estimators_) >= 10
+    assert_allclose(ours.decision_function(x), samme.decision_function(x), rtol=1e-10)
 
 
 @pytest.mark.parametrize("variant", [1, 3])
