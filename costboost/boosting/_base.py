@@ -322,7 +322,7 @@ class CostSensitiveBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.terms_ = joined(terms) if len(terms) == problem.n_classes else None
         self.vote_threshold_ = 0.0
 
-    def _warn_if_constant(self) -> None:
+    def _warn_if_constant(self, stacklevel: int = 3) -> None:
         machines = [self] if self.machines_ is None else self.machines_
         empty = sum(not machine.estimators_ for machine in machines)
         if empty:
@@ -331,7 +331,7 @@ class CostSensitiveBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc
                 f"{type(self).__name__} kept no hypothesis{where} ({self.stop_reason_}): "
                 "the score is a constant for the cheaper prediction",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=stacklevel,
             )
 
     def _scores(self, X: ArrayLike) -> Floats:

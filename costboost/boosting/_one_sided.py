@@ -63,17 +63,17 @@ class WatchedBooster(CostSensitiveBooster):
         self._tally = Tally(machines[0]._tally.rule, problem)
         self._tally.score = np.column_stack([machine.__dict__.pop("_tally").score for machine in machines])
 
-    def _warn_if_constant(self) -> None:
-        super()._warn_if_constant()
+    def _warn_if_constant(self, stacklevel: int = 3) -> None:
+        super()._warn_if_constant(stacklevel + 1)
         tally: Tally | None = self.__dict__.pop("_tally", None)  # as large as the training set
         if tally is None:
             return
         machines = [self] if self.machines_ is None else self.machines_
         # A constant has been told of, and equal costs cannot be what brought one class forward.
         if all(machine.estimators_ for machine in machines) and np.ptp(tally.problem.cost) > 0.0:
-            self._warn_if_one_sided(tally.score, tally.problem)
+            self._warn_if_one_sided(tally.score, tally.problem, stacklevel + 1)
 
-    def _warn_if_one_sided(self, score: Floats, problem: Problem) -> None:
+    def _warn_if_one_sided(self, score: Floats, problem: Problem, stacklevel: int) -> None:
         labels = problem.labels
         if score.ndim == 1:
             predicted = np.where(score > self.vote_threshold_, labels.positive, 1 - labels.positive)
@@ -88,5 +88,5 @@ class WatchedBooster(CostSensitiveBooster):
                     f"({true:.1%} are): costs compound over the rounds; use fewer of them, or a ratio of "
                     "costs nearer to 1",
                     UserWarning,
-                    stacklevel=4,
+                    stacklevel=stacklevel,
                 )

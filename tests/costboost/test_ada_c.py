@@ -130,6 +130,7 @@ def test_with_two_classes_m1_has_twice_the_vote_of_adac2(seed: int) -> None:
 def leaving(verdict: Round) -> Any:
     """Weights that leave a round."""
     assert verdict.weights is not None
+    assert verdict.exponent is not None
     moved = verdict.weights * np.exp(verdict.exponent)
     return moved / moved.sum()
 

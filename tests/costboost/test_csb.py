@@ -99,8 +99,9 @@ def test_row_costs_enter_the_decision_by_their_class_means() -> None:
 
 
 def test_a_useless_hypothesis_and_a_perfect_one() -> None:
-    with pytest.warns(UserWarning, match="kept no hypothesis"):
+    with pytest.warns(UserWarning, match="kept no hypothesis") as caught:
         model = CSBClassifier(played([-Y]), cost_fn=2.0).fit(X, Y)
+    assert [warning.filename for warning in caught] == [__file__]
     assert model.stop_reason_ == "edge_not_positive"
     assert model.vote_threshold_ == 0.0
     model = CSBClassifier(played([Y]), cost_fn=2.0).fit(X, Y)
