@@ -15,8 +15,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from service import logs
 from service.db.executors import Group
 from service.domain.ids import new_id
-from service.processes.nursery import born
 from service.processes.server import kill_group
+from service.processes.watch import born
 from service.queue import run_worker
 from service.settings import Settings, load_settings
 from service.usecases import workers

@@ -4,14 +4,11 @@ import functools
 import hashlib
 import time
 from collections.abc import AsyncIterator
-from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated
 
 import anyio
 import anyio.to_thread
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.config import JsonDict
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
@@ -22,165 +19,19 @@ from service.api.lists import ListSlice, Page, page
 from service.api.problems import responses
 from service.api.routes import StrictRoute
 from service.api.specs import read_spec, read_spec_part
+from service.api.training_job_shapes import SPEC_BODY, EventOut, EventPage, JobOut, PlanOut
 from service.api.uploads import is_form, read_options, receive_form
-from service.domain.training import FailureCode, JobStatus, Progress, TrainingSpec
+from service.domain.training import JobStatus, TrainingSpec
 from service.usecases import training
-from service.usecases.training import Ceilings, JobView, Plan
+from service.usecases.training import Ceilings, JobView
 from service.wiring import Wiring
 
 router = APIRouter(route_class=StrictRoute, tags=["training-jobs"])
 
-EXAMPLE: JsonDict = {
-    "id": "job_019b76da-9a31-7cf0-9c5e-0d4c3a0d9a51",
-    "status": "running",
-    "done": False,
-    "model": "card-fraud",
-    "dataset": "ds_019b76da-9a31-7cf0-9c5e-0d4c3a0d9a51",
-    "algorithm": "adacost",
-    "attempt": 1,
-    "progress": {"phase": "boosting", "round": 140, "rounds": 400, "fraction": 0.31, "metrics": {}},
-    "queue_position": None,
-    "created_at": "2026-01-05T09:30:00Z",
-    "started_at": "2026-01-05T09:30:00Z",
-    "finished_at": None,
-    "heartbeat_at": "2026-01-05T09:30:12Z",
-    "result": None,
-    "error": None,
-}
-EXAMPLE_SPEC: JsonDict = {
-    "model": "card-fraud",
-    "dataset": "ds_019b76da-9a31-7cf0-9c5e-0d4c3a0d9a51",
-    "costs": {"fn": {"per": {"amount": 1.0}, "min": 15}, "fp": 5},
-    "algorithm": "adacost",
-    "params": {"n_estimators": 200},
-    "seed": 7,
-}
-_SPEC_BODY: dict[str, Any] = {
-    "requestBody": {
-        "required": True,
-        "description": "What to train; or a form with `spec`, the table as `dataset`, and its `options`.",
-        "content": {
-            "application/json": {
-                "schema": {"$ref": "#/components/schemas/TrainingSpec"},
-                "example": EXAMPLE_SPEC,
-            },
-            "multipart/form-data": {
-                "schema": {
-                    "type": "object",
-                    "required": ["spec", "dataset"],
-                    "properties": {
-                        "spec": {"type": "string", "description": "The JSON object, without `dataset`."},
-                        "dataset": {"type": "string", "format": "binary"},
-                        "options": {"type": "string", "description": "Options of the dataset, as JSON."},
-                    },
-                }
-            },
-        },
-    }
-}
 #: A job that runs is worth a look again after so many seconds.
 RETRY_SECONDS = 1
 LONGEST_WAIT = 60.0
 PING_SECONDS = 15.0
-
-
-class JobErrorOut(BaseModel):
-    """Why a job has no result."""
-
-    code: FailureCode | Literal["cancelled"]
-    detail: str
-
-
-class JobOut(BaseModel):
-    """A training job; once it is done it has either a result or an error."""
-
-    model_config = ConfigDict(json_schema_extra={"example": EXAMPLE})
-
-    id: str
-    status: JobStatus
-    done: bool
-    model: str
-    dataset: str
-    algorithm: str
-    attempt: int = Field(description="Executions begun so far.")
-    progress: Progress | None
-    queue_position: int | None = Field(description="1 is the next to start; null when it does not wait.")
-    created_at: datetime
-    started_at: datetime | None
-    finished_at: datetime | None
-    heartbeat_at: datetime | None
-    result: dict[str, Any] | None = Field(description="Model, number of its new version, and metrics.")
-    error: JobErrorOut | None
-
-    @classmethod
-    def of(cls, view: JobView) -> "JobOut":
-        """Show a job."""
-        job = view.job
-        error = None if job.error is None else JobErrorOut(code=job.error.code, detail=job.error.detail)
-        if job.status is JobStatus.CANCELLED:
-            error = JobErrorOut(code="cancelled", detail="the job was cancelled on request")
-        return cls(
-            id=job.id,
-            status=job.status,
-            done=job.status.done,
-            model=job.model,
-            dataset=job.dataset_id,
-            algorithm=job.spec.algorithm,
-            attempt=job.attempt,
-            progress=job.progress,
-            queue_position=view.queue_position,
-            created_at=job.created_at,
-            started_at=job.started_at,
-            finished_at=job.finished_at,
-            heartbeat_at=job.heartbeat_at,
-            result=job.result,
-            error=error,
-        )
-
-
-class PlanOut(BaseModel):
-    """What a spec would train."""
-
-    model: str
-    dataset: str
-    algorithm: str
-    rows: int = Field(description="Rows of the dataset; those of the test part are not trained on.")
-    test_fraction: float
-    folds: int
-    classes: list[str]
-    class_counts: dict[str, int]
-    positive_class: str | None
-
-    @classmethod
-    def of(cls, plan: Plan) -> "PlanOut":
-        """Show a plan."""
-        return cls(
-            model=plan.spec.model,
-            dataset=plan.dataset.id,
-            algorithm=plan.spec.algorithm,
-            rows=plan.dataset.rows,
-            test_fraction=plan.spec.split.test_fraction,
-            folds=plan.spec.split.folds,
-            classes=list(plan.dataset.classes),
-            class_counts=plan.dataset.class_counts,
-            positive_class=plan.dataset.positive_class,
-        )
-
-
-class EventOut(BaseModel):
-    """How a job stood at some moment."""
-
-    id: int
-    event: str = Field(description="`progress`, and `done` as the last one.")
-    data: JobOut
-
-
-class EventPage(BaseModel):
-    """The events known of a job."""
-
-    data: list[EventOut]
-    has_more: bool = False
-    next: str | None = None
 
 
 @router.post(
@@ -190,7 +41,7 @@ class EventPage(BaseModel):
     status_code=202,
     response_model=JobOut,
     responses=responses(400, 413, 415, 422, 503),
-    openapi_extra=_SPEC_BODY,
+    openapi_extra=SPEC_BODY,
 )
 async def create_training_job(
     *, request: Request, response: Response, wired: Wired, tenant: Tenant

@@ -6,7 +6,7 @@ import time
 from pydantic import ValidationError
 
 from service.domain.training import JobStatus, Progress, TrainingJob
-from service.processes.nursery import Message
+from service.processes.watch import Message
 
 #: At most one UPDATE per attempt in this time, in seconds.
 PROGRESS_SECONDS = 1.0

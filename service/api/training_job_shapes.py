@@ -1,0 +1,158 @@
+"""What answers about training jobs look like."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.config import JsonDict
+
+from service.domain.training import FailureCode, JobStatus, Progress
+from service.usecases.training import JobView, Plan
+
+EXAMPLE: JsonDict = {
+    "id": "job_019b76da-9a31-7cf0-9c5e-0d4c3a0d9a51",
+    "status": "running",
+    "done": False,
+    "model": "card-fraud",
+    "dataset": "ds_019b76da-9a31-7cf0-9c5e-0d4c3a0d9a51",
+    "algorithm": "adacost",
+    "attempt": 1,
+    "progress": {"phase": "boosting", "round": 140, "rounds": 400, "fraction": 0.31, "metrics": {}},
+    "queue_position": None,
+    "created_at": "2026-01-05T09:30:00Z",
+    "started_at": "2026-01-05T09:30:00Z",
+    "finished_at": None,
+    "heartbeat_at": "2026-01-05T09:30:12Z",
+    "result": None,
+    "error": None,
+}
+EXAMPLE_SPEC: JsonDict = {
+    "model": "card-fraud",
+    "dataset": "ds_019b76da-9a31-7cf0-9c5e-0d4c3a0d9a51",
+    "costs": {"fn": {"per": {"amount": 1.0}, "min": 15}, "fp": 5},
+    "algorithm": "adacost",
+    "params": {"n_estimators": 200},
+    "seed": 7,
+}
+SPEC_BODY: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "description": "What to train; or a form with `spec`, the table as `dataset`, and its `options`.",
+        "content": {
+            "application/json": {
+                "schema": {"$ref": "#/components/schemas/TrainingSpec"},
+                "example": EXAMPLE_SPEC,
+            },
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["spec", "dataset"],
+                    "properties": {
+                        "spec": {"type": "string", "description": "The JSON object, without `dataset`."},
+                        "dataset": {"type": "string", "format": "binary"},
+                        "options": {"type": "string", "description": "Options of the dataset, as JSON."},
+                    },
+                }
+            },
+        },
+    }
+}
+
+
+class JobErrorOut(BaseModel):
+    """Why a job has no result."""
+
+    code: FailureCode | Literal["cancelled"]
+    detail: str
+
+
+class JobOut(BaseModel):
+    """A training job; once it is done it has either a result or an error."""
+
+    model_config = ConfigDict(json_schema_extra={"example": EXAMPLE})
+
+    id: str
+    status: JobStatus
+    done: bool
+    model: str
+    dataset: str
+    algorithm: str
+    attempt: int = Field(description="Executions begun so far.")
+    progress: Progress | None
+    queue_position: int | None = Field(description="1 is the next to start; null when it does not wait.")
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    heartbeat_at: datetime | None
+    result: dict[str, Any] | None = Field(description="Model, number of its new version, and metrics.")
+    error: JobErrorOut | None
+
+    @classmethod
+    def of(cls, view: JobView) -> "JobOut":
+        """Show a job."""
+        job = view.job
+        error = None if job.error is None else JobErrorOut(code=job.error.code, detail=job.error.detail)
+        if job.status is JobStatus.CANCELLED:
+            error = JobErrorOut(code="cancelled", detail="the job was cancelled on request")
+        return cls(
+            id=job.id,
+            status=job.status,
+            done=job.status.done,
+            model=job.model,
+            dataset=job.dataset_id,
+            algorithm=job.spec.algorithm,
+            attempt=job.attempt,
+            progress=job.progress,
+            queue_position=view.queue_position,
+            created_at=job.created_at,
+            started_at=job.started_at,
+            finished_at=job.finished_at,
+            heartbeat_at=job.heartbeat_at,
+            result=job.result,
+            error=error,
+        )
+
+
+class PlanOut(BaseModel):
+    """What a spec would train."""
+
+    model: str
+    dataset: str
+    algorithm: str
+    rows: int = Field(description="Rows of the dataset; those of the test part are not trained on.")
+    test_fraction: float
+    folds: int
+    classes: list[str]
+    class_counts: dict[str, int]
+    positive_class: str | None
+
+    @classmethod
+    def of(cls, plan: Plan) -> "PlanOut":
+        """Show a plan."""
+        return cls(
+            model=plan.spec.model,
+            dataset=plan.dataset.id,
+            algorithm=plan.spec.algorithm,
+            rows=plan.dataset.rows,
+            test_fraction=plan.spec.split.test_fraction,
+            folds=plan.spec.split.folds,
+            classes=list(plan.dataset.classes),
+            class_counts=plan.dataset.class_counts,
+            positive_class=plan.dataset.positive_class,
+        )
+
+
+class EventOut(BaseModel):
+    """How a job stood at some moment."""
+
+    id: int
+    event: str = Field(description="`progress`, and `done` as the last one.")
+    data: JobOut
+
+
+class EventPage(BaseModel):
+    """The events known of a job."""
+
+    data: list[EventOut]
+    has_more: bool = False
+    next: str | None = None
