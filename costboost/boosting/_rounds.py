@@ -104,6 +104,10 @@ class Rule(ABC):
         """Other weights to start from, should the first hypothesis be discarded."""
         return None
 
+    def final_votes(self, alphas: list[float]) -> list[float]:
+        """Give all kept hypotheses their votes once the last is known; by default those of their rounds."""
+        return alphas
+
 
 @dataclass
 class Ensemble:
@@ -177,6 +181,8 @@ def boost(
         if callback is not None and callback(number, rounds):
             ensemble.stop_reason = "cancelled"
             break
+    if ensemble.alphas:
+        ensemble.alphas = rule.final_votes(ensemble.alphas)
     return ensemble
 
 
