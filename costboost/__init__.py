@@ -22,6 +22,15 @@ if TYPE_CHECKING:
     from costboost.boosting.asym_boost import AsymBoostClassifier
     from costboost.boosting.cs_ada_boost import CSAdaBoostClassifier
     from costboost.boosting.csb import CSBClassifier
+    from costboost.boosting.gentle import (
+        GCADAClassifier,
+        GentleAdaBoostClassifier,
+        MarginPruningBoostClassifier,
+        MCADAClassifier,
+    )
+    from costboost.boosting.modest import ModestAdaBoostClassifier
+    from costboost.boosting.pcada import PCADAClassifier
+    from costboost.boosting.penalized import PenalizedAdaBoostClassifier
     from costboost.calibration import Calibrator, fit_calibrator
     from costboost.cost_cells import CostCell
     from costboost.cost_specs import Action, CostSpec, Review
@@ -67,6 +76,13 @@ __all__ = [
     "DecisionStump",
     "Decisions",
     "FeatureEncoder",
+    "GCADAClassifier",
+    "GentleAdaBoostClassifier",
+    "MCADAClassifier",
+    "MarginPruningBoostClassifier",
+    "ModestAdaBoostClassifier",
+    "PCADAClassifier",
+    "PenalizedAdaBoostClassifier",
     "Review",
     "Scorer",
     "Split",
@@ -98,6 +114,15 @@ _HOMES = {
     "boosting.asym_boost": ("AsymBoostClassifier",),
     "boosting.cs_ada_boost": ("CSAdaBoostClassifier",),
     "boosting.csb": ("CSBClassifier",),
+    "boosting.gentle": (
+        "GCADAClassifier",
+        "GentleAdaBoostClassifier",
+        "MCADAClassifier",
+        "MarginPruningBoostClassifier",
+    ),
+    "boosting.modest": ("ModestAdaBoostClassifier",),
+    "boosting.pcada": ("PCADAClassifier",),
+    "boosting.penalized": ("PenalizedAdaBoostClassifier",),
     "calibration": ("Calibrator", "fit_calibrator"),
     "cost_cells": ("CostCell",),
     "cost_specs": ("Action", "CostSpec", "Review"),

@@ -12,6 +12,15 @@ from costboost.boosting.ada_u_boost import AdaUBoostClassifier
 from costboost.boosting.asym_boost import AsymBoostClassifier
 from costboost.boosting.cs_ada_boost import CSAdaBoostClassifier
 from costboost.boosting.csb import CSBClassifier
+from costboost.boosting.gentle import (
+    GCADAClassifier,
+    GentleAdaBoostClassifier,
+    MarginPruningBoostClassifier,
+    MCADAClassifier,
+)
+from costboost.boosting.modest import ModestAdaBoostClassifier
+from costboost.boosting.pcada import PCADAClassifier
+from costboost.boosting.penalized import PenalizedAdaBoostClassifier
 from costboost.costs import CostMatrix
 from costboost.parameters import parameter_schema
 
@@ -48,6 +57,7 @@ class Algorithm:
 
 
 _BOTH_ENDS = "Nikolaou, Edakunni, Kull, Flach, Brown (2016), Machine Learning 104:359-384"
+_PENALIZED_COST = "Lu, Zhang, Zhai (2023), doi 10.16356/j.1005-2615.2023.02.020"
 
 ALGORITHMS: dict[str, Algorithm] = {
     algorithm.name: algorithm
@@ -76,6 +86,30 @@ ALGORITHMS: dict[str, Algorithm] = {
             "Cost-sensitive AdaBoost with class-averaged error",
         ),
         Algorithm("csb", CSBClassifier, "CSB0, CSB1, CSB2", "Ting, Zheng (1998), ECML; Ting (2000), ICML"),
+        Algorithm("gcada", GCADAClassifier, "GCADA", _PENALIZED_COST),
+        Algorithm(
+            "gentle",
+            GentleAdaBoostClassifier,
+            "Gentle AdaBoost",
+            "Friedman, Hastie, Tibshirani (2000), Annals of Statistics 28:337-374",
+        ),
+        Algorithm(
+            "marginpruning",
+            MarginPruningBoostClassifier,
+            "Margin-pruning Boost (reconstructed)",
+            "after Wu, Nagahashi (2013), Int. Conf. Graphic and Image Processing",
+        ),
+        Algorithm("mcada", MCADAClassifier, "MCADA", _PENALIZED_COST),
+        Algorithm(
+            "modest", ModestAdaBoostClassifier, "Modest AdaBoost", "Vezhnevets, Vezhnevets (2005), Graphicon"
+        ),
+        Algorithm("pcada", PCADAClassifier, "PCADA", _PENALIZED_COST),
+        Algorithm(
+            "penalized",
+            PenalizedAdaBoostClassifier,
+            "Penalized AdaBoost",
+            "Wu, Nagahashi (2015), IEICE Trans. Inf. Syst. E98-D:1906-1915",
+        ),
     )
 }
 

@@ -27,6 +27,7 @@ from costboost.kernels.fixed_point import total
 from costboost.learners.foreign import Response
 from costboost.learners.prepare import prepare
 from costboost.learners.stump import DecisionStump
+from costboost.learners.svm import WeightedSVM
 from costboost.learners.weak import PreparedLearner
 from costboost.learners.weights import read_weights
 from costboost.libm import sigmoid
@@ -377,9 +378,11 @@ class CostSensitiveBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
 
 def _checks(estimator: Any) -> dict[str, Any]:
-    """Choose how rows are checked: a stump's are numbers, what others take is their own affair."""
+    """Choose how rows are checked: ours take numbers, what others take is their own affair."""
     if isinstance(estimator, DecisionStump):
         return {"dtype": np.float64, "ensure_all_finite": "allow-nan"}
+    if isinstance(estimator, WeightedSVM):
+        return {"dtype": np.float64}
     return {"dtype": None, "ensure_all_finite": False, "accept_sparse": ["csr", "csc"]}
 
 

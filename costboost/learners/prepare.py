@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from costboost.learners.columns import BinnedColumns
 from costboost.learners.foreign import ForeignLearner, Response
 from costboost.learners.stump import DecisionStump, PreparedStump
+from costboost.learners.svm import PreparedSVM, WeightedSVM
 from costboost.learners.weak import PreparedLearner
 
 __all__ = ["prepare"]
@@ -21,7 +22,8 @@ def prepare(
     Parameters
     ----------
     estimator : object
-        A `DecisionStump`, whose columns are binned here for all rounds, or any scikit-learn classifier.
+        A `DecisionStump`, whose columns are binned here for all rounds; a `WeightedSVM`, whose columns are
+        scaled and mapped once; or any scikit-learn classifier.
     X : ndarray or sparse matrix of shape (n, d)
     weights : ndarray of shape (n,), float64
         The user's weights of the rows.
@@ -30,4 +32,6 @@ def prepare(
     """
     if isinstance(estimator, DecisionStump):
         return PreparedStump(BinnedColumns.of(X, weights, estimator.max_bins), estimator.max_bins)
+    if isinstance(estimator, WeightedSVM) and response == "sign":
+        return PreparedSVM(estimator, X, weights)
     return ForeignLearner(estimator, X, response)

@@ -205,10 +205,11 @@ class TestScores:
     def test_the_terms_are_the_decision_function(self, cls: Any, rows: Any) -> None:
         X, y = rows
         X = np.where(np.random.default_rng(5).random(X.shape) < 0.1, np.nan, X)
-        model = fitted(cls, (X, y), cost_fn=3.0)
-        score = np.zeros(len(X))
-        for alpha, stump in zip(model.estimator_weights_, model.estimators_, strict=True):
-            score = score + alpha * np.where(stump.predict(X) == 1, 1.0, -1.0)
+        model = fitted(cls, (X, y), cost_fn=3.0, estimator=DecisionStump())
+        alphas, score = model.estimator_weights_, np.zeros(len(X))
+        values = getattr(model, "estimator_values_", np.column_stack([alphas, -alphas]))
+        for (positive, negative), stump in zip(values, model.estimators_, strict=True):
+            score = score + np.where(stump.predict(X) == 1, positive, negative)
         assert np.array_equal(model.decision_function(X), score)
         assert model.terms_ is not None
         assert np.array_equal(model.terms_.score(X)[:, 0], score)

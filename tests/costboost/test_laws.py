@@ -17,10 +17,16 @@ from costboost.registry import ALGORITHMS, DEFAULT_ALGORITHM, Algorithm, find, m
 
 
 def forms_of(algorithm: Algorithm) -> dict[str, Any]:
-    """Make what `fit` makes estimators with: the class, or one partial class per variant of the formula."""
+    """Make what `fit` makes estimators with: the class, or one partial class per variant of the formula.
+
+    All are over stumps: what a formula promises must not depend on how exactly a weak learner is solved.
+    """
+    if not isinstance(algorithm.cls()._weak_learner(), DecisionStump):
+        return {algorithm.name: partial(algorithm.cls, DecisionStump())}
     variants = algorithm.parameters["properties"].get("variant", {}).get("enum", [])
-    named = {f"{algorithm.name}{variant}": partial(algorithm.cls, variant=variant) for variant in variants}
-    return named or {algorithm.name: algorithm.cls}
+    cls: Any = algorithm.cls
+    named = {f"{algorithm.name}{variant}": partial(cls, variant=variant) for variant in variants}
+    return named or {algorithm.name: cls}
 
 
 FORMS = {name: make for algorithm in ALGORITHMS.values() for name, make in forms_of(algorithm).items()}
@@ -42,7 +48,7 @@ LIKE_ADABOOST: dict[str, dict[str, Any]] = {
 }
 
 #: Algorithms whose formula treats the classes differently even after they are swapped with their costs.
-ONE_SIDED = frozenset({"adauboost"})
+ONE_SIDED = frozenset({"adauboost", "mcada", "pcada"})
 
 
 class Rows:
@@ -58,6 +64,7 @@ class Rows:
         self.y[:n_classes] = np.arange(n_classes)
         self.cost = rng.integers(1, 6, n).astype(float)
         self.copies = rng.integers(1, 4, n)
+        self.copies[0] = 1  # Modest AdaBoost counts in units of the lightest row
         self.order = rng.permutation(n)
 
 

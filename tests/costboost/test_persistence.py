@@ -21,8 +21,9 @@ from costboost.cost_specs import Action, CostSpec, Review
 from costboost.learners.stump import DecisionStump
 from costboost.model import CostSensitiveModel
 from costboost.persistence import ArtifactError, dump, load, load_scorer, read_header
-from costboost.registry import ALGORITHMS, make
+from costboost.registry import ALGORITHMS
 from costboost.splits import Split
+from tests.costboost.registered import make
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.*kept no hypothesis:UserWarning", "ignore:.*costs compound over the rounds:UserWarning"
