@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, fields
 from typing import Any, TypeVar
 
-from sqlalchemy import delete, exists, func, select, update
+from sqlalchemy import ColumnElement, delete, exists, func, select, update
 from sqlalchemy.orm import Session
 
 from service.db.tables import AliasRow, ModelRow, VersionRow
@@ -52,21 +52,21 @@ def save_model(session: Session, model: Model) -> None:
 
 def delete_model(session: Session, model: Model) -> None:
     """Delete a model with its aliases and versions."""
-    session.execute(delete(AliasRow).where(AliasRow.model_id == model.id))
-    session.execute(delete(VersionRow).where(VersionRow.model_id == model.id))
+    session.execute(delete(AliasRow).where(*_of(AliasRow, model)))
+    session.execute(delete(VersionRow).where(*_of(VersionRow, model)))
     session.execute(delete(ModelRow).where(ModelRow.id == model.id))
 
 
 def find_version(session: Session, model: Model, number: int) -> Version | None:
     """Find a version by number."""
-    query = select(VersionRow).where(VersionRow.model_id == model.id, VersionRow.number == number)
+    query = select(VersionRow).where(*_of(VersionRow, model), VersionRow.number == number)
     row = session.scalars(query).one_or_none()
     return None if row is None else _value(Version, row)
 
 
 def list_versions(session: Session, model: Model, limit: int | None, below: int | None) -> list[Version]:
     """List versions, newest first, with numbers below `below`."""
-    query = select(VersionRow).where(VersionRow.model_id == model.id)
+    query = select(VersionRow).where(*_of(VersionRow, model))
     if below is not None:
         query = query.where(VersionRow.number < below)
     rows = session.scalars(query.order_by(VersionRow.number.desc()).limit(limit))
@@ -87,7 +87,7 @@ def unused_artifacts(session: Session, digests: Iterable[str]) -> set[str]:
 
 def find_alias(session: Session, model: Model, name: str) -> Alias | None:
     """Find an alias of a model."""
-    query = select(AliasRow).where(AliasRow.model_id == model.id, AliasRow.name == name)
+    query = select(AliasRow).where(*_of(AliasRow, model), AliasRow.name == name)
     row = session.scalars(query).one_or_none()
     return None if row is None else _value(Alias, row)
 
@@ -108,6 +108,11 @@ def save_alias(session: Session, alias: Alias) -> None:
 def delete_alias(session: Session, alias: Alias) -> None:
     """Delete an alias."""
     session.execute(delete(AliasRow).where(AliasRow.id == alias.id))
+
+
+def _of(row: type[AliasRow | VersionRow], model: Model) -> tuple[ColumnElement[bool], ...]:
+    """Rows of a model, and of its tenant alone."""
+    return row.tenant_id == model.tenant_id, row.model_id == model.id
 
 
 def _value(kind: type[Value], row: Any) -> Value:

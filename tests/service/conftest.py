@@ -6,7 +6,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -100,9 +100,9 @@ def problem(answer: httpx2.Response, status: int, code: str) -> dict[str, Any]:
 
 
 @contextmanager
-def running(settings: Settings, *, with_worker: bool) -> Iterator[Service]:
+def running(settings: Settings, *, with_worker: bool, preload: Sequence[str] = PRELOAD) -> Iterator[Service]:
     """Serve from a thread of this process, with a worker of its own process."""
-    wiring = wire(settings, PRELOAD)
+    wiring = wire(settings, preload)
     server = uvicorn.Server(
         uvicorn.Config(
             create_app(wiring), port=0, ws="none", lifespan="on", log_config=None, access_log=False
@@ -166,7 +166,7 @@ def sqlite_service(new_database: NewDatabase, tmp_path_factory: pytest.TempPathF
 @pytest.fixture
 def fresh_service(database_url: str, tmp_path: Path) -> Iterator[Service]:
     """A service of one's own, empty and without a worker."""
-    with running(settings_for(database_url, tmp_path), with_worker=False) as found:
+    with running(settings_for(database_url, tmp_path), with_worker=False, preload=()) as found:
         yield found
 
 
