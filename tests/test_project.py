@@ -17,8 +17,6 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from costboost.registry import ALGORITHMS
-
 ROOT = Path(__file__).parent.parent
 DATA = ROOT / "demo" / "data"
 PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("demo/**/*.md")]
@@ -123,14 +121,6 @@ def test_architecture_names_every_floor() -> None:
     floors = [floor for one in contracts if one["type"] == "layers" for floor in one["layers"]]
     modules = {module.strip() for floor in floors for module in floor.split("|")}
     assert {module for module in modules if module not in text} == set()
-
-
-def test_the_readme_names_every_algorithm() -> None:
-    text = (ROOT / "README.md").read_text()
-    names = {
-        name.partition("0")[0].rstrip("123") for one in ALGORITHMS.values() for name in one.title.split(", ")
-    }
-    assert {name for name in names if name not in text} == set()
 
 
 # --- bundled data -----------------------------------------------------------------------------------------
