@@ -7,9 +7,10 @@ import pytest
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from costboost.learners.stump import DecisionStump
+from costboost.learners.tree import HistogramTree
 from costboost.registry import ALGORITHMS
 
-ESTIMATORS = [DecisionStump(), *(algorithm.cls() for algorithm in ALGORITHMS.values())]
+ESTIMATORS = [DecisionStump(), HistogramTree(), *(algorithm.cls() for algorithm in ALGORITHMS.values())]
 
 
 def name_of(check: Any) -> str:

@@ -1,0 +1,185 @@
+"""Growth of a tree: sums of integer weights per bin and class, one look at every cut, rows moved apart.
+
+Bins of a column are numbered upwards from 0; the bin after the last one holds its missing values.
+``starts[j]`` is where column j begins in the flat table of sums. A table has one column per class and, if
+rows are counted, a last one for their number.
+"""
+
+# ruff: noqa: PLR0917 - a kernel takes its arrays one by one
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costboost.kernels._jit import kernel
+
+__all__ = ["count_node", "find_split", "part_rows", "sum_node"]
+
+Codes = NDArray[np.uint8]  # (d, n)
+Ints = NDArray[np.int64]
+Rows = NDArray[np.uint32]  # unsigned: a signed index costs a look whether it counts from the end
+
+
+@kernel
+def sum_node(codes: Codes, starts: Ints, rows: Rows, masses: Ints, classes: Ints, sums: Ints) -> None:
+    """Add each of these rows' weight to the cell (bin, class) of each column.
+
+    Four tables take turns: where most rows share a bin, an addition would otherwise wait for the last one.
+    """
+    size = rows.size
+    own_masses, own_classes = np.empty(size, np.int64), np.empty(size, np.uint64)
+    for i in range(size):
+        own_masses[i], own_classes[i] = masses[rows[i]], classes[rows[i]]
+    whole = size - size % 4
+    for j in range(codes.shape[0]):
+        column, bins = codes[j], sums[starts[j] : starts[j + 1]]
+        tables = np.zeros((4, bins.shape[0], bins.shape[1]), np.int64)
+        first, second, third, fourth = tables[0], tables[1], tables[2], tables[3]
+        for i in range(0, whole, 4):
+            first[column[rows[i]], own_classes[i]] += own_masses[i]
+            second[column[rows[i + 1]], own_classes[i + 1]] += own_masses[i + 1]
+            third[column[rows[i + 2]], own_classes[i + 2]] += own_masses[i + 2]
+            fourth[column[rows[i + 3]], own_classes[i + 3]] += own_masses[i + 3]
+        for i in range(whole, size):
+            first[column[rows[i]], own_classes[i]] += own_masses[i]
+        for k in range(bins.shape[0]):
+            for c in range(bins.shape[1]):
+                bins[k, c] = first[k, c] + second[k, c] + third[k, c] + fourth[k, c]
+
+
+@kernel
+def count_node(codes: Codes, starts: Ints, rows: Rows, masses: Ints, sums: Ints) -> None:
+    """Count these rows, those without weight left out, per bin of each column in the last column of sums."""
+    last = sums.shape[1] - 1
+    for j in range(codes.shape[0]):
+        column, bins = codes[j], sums[starts[j] : starts[j + 1]]
+        for row in rows:
+            bins[column[row], last] += masses[row] > 0
+
+
+@kernel
+def _purity(side: Ints, missing: Ints, joined: bool, n_classes: int) -> tuple[float, float]:
+    """Σ m_k² / Σ m_k of the classes on a side of a cut, and Σ m_k; 0 if it is empty.
+
+    The missing values are there too if they are `joined`.
+    """
+    mass, squares = 0.0, 0.0
+    for k in range(n_classes):
+        own = np.float64(side[k] + missing[k] if joined else side[k])
+        mass += own
+        squares += own * own
+    return (squares / mass if mass > 0.0 else 0.0), mass
+
+
+@kernel
+def _judge(
+    below: Ints, above: Ints, missing: Ints, upwards: bool, n_classes: int, least_mass: float, least_rows: int
+) -> float:
+    """Purity that a cut leaves with the missing values above or below it; -1 if a side is too small."""
+    purity_below, mass_below = _purity(below, missing, not upwards, n_classes)
+    purity_above, mass_above = _purity(above, missing, upwards, n_classes)
+    smaller = min(mass_below, mass_above)
+    if smaller <= 0.0 or smaller < least_mass:
+        return -1.0
+    if below.size > n_classes:
+        rows = missing[n_classes]
+        rows_below = below[n_classes] + (0 if upwards else rows)
+        rows_above = above[n_classes] + (rows if upwards else 0)
+        if min(rows_below, rows_above) < least_rows:
+            return -1.0
+    return purity_below + purity_above
+
+
+@kernel
+def _judge_cuts(
+    bins: Ints, n_classes: int, least_mass: float, least_rows: int, missing_below: Any, missing_above: Any
+) -> None:
+    """Judge each cut of a column, -inf first, with its missing values on either side."""
+    missing = bins[-1]
+    below, above = np.zeros(bins.shape[1], np.int64), np.zeros(bins.shape[1], np.int64)
+    absent = True
+    for c in range(bins.shape[1]):
+        absent = absent and missing[c] == 0
+        for k in range(bins.shape[0] - 1):
+            above[c] += bins[k, c]
+    for k in range(bins.shape[0] - 1):
+        if k > 0:
+            for c in range(bins.shape[1]):
+                below[c] += bins[k - 1, c]
+                above[c] -= bins[k - 1, c]
+        missing_above[k] = _judge(below, above, missing, True, n_classes, least_mass, least_rows)
+        if absent:
+            missing_below[k] = missing_above[k]
+        else:
+            missing_below[k] = _judge(below, above, missing, False, n_classes, least_mass, least_rows)
+
+
+@kernel
+def _lean(bins: Ints, index: int, n_classes: int) -> Any:
+    """Weight above a cut less the weight below it, missing rows left out."""
+    lean = np.int64(0)
+    for k in range(bins.shape[0] - 1):
+        for c in range(n_classes):
+            lean += bins[k, c] if k > index else -bins[k, c]
+    return lean
+
+
+@kernel
+def find_split(
+    starts: Ints, sums: Ints, n_classes: int, least_mass: float, least_rows: int, slack: float
+) -> tuple[int, int, bool]:
+    """Find the cut of a node that lowers the Gini impurity Σ m - Σ m_k²/m of its sides the most.
+
+    Of those within `slack` of the best: the first column, then the lowest cut. Missing values go to the side
+    that lowers it more; where both are within `slack`, to the heavier side.
+
+    Returns
+    -------
+    column, cut, missing_above
+        cut is -1 for the cut at -inf; column is -1 if no cut gains more than `slack`.
+    """
+    missing_below, missing_above = np.full(sums.shape[0], -1.0), np.full(sums.shape[0], -1.0)
+    node = np.zeros(sums.shape[1], np.int64)
+    for k in range(starts[0], starts[1]):
+        for c in range(sums.shape[1]):
+            node[c] += sums[k, c]
+    best = -1.0
+    for j in range(starts.size - 1):
+        first, last = starts[j], starts[j + 1] - 1
+        bins = sums[first : last + 1]
+        _judge_cuts(
+            bins, n_classes, least_mass, least_rows, missing_below[first:last], missing_above[first:last]
+        )
+        for k in range(first, last):
+            best = max(best, missing_below[k], missing_above[k])
+    purity, _ = _purity(node, node, False, n_classes)
+    if best - purity <= slack:
+        return -1, -1, False
+    for j in range(starts.size - 1):
+        for k in range(starts[j], starts[j + 1] - 1):
+            below, above = missing_below[k] >= best - slack, missing_above[k] >= best - slack
+            if below or above:
+                index = k - starts[j] - 1
+                heavier_above = _lean(sums[starts[j] : starts[j + 1]], index, n_classes) > 0
+                return j, index, above and (heavier_above or not below)
+    return -1, -1, False  # unreachable: the best itself is wanted
+
+
+@kernel
+def part_rows(column: NDArray[np.uint8], index: int, missing: int, missing_above: bool, rows: Rows) -> int:
+    """Move the rows below a cut before those above it, each in their order; return how many are below."""
+    later = np.empty_like(rows)
+    n_below, n_above = 0, 0
+    for i in range(rows.size):
+        row = rows[i]
+        code = np.int64(column[row])
+        above = missing_above if code == missing else code > index
+        if above:
+            later[n_above] = row
+            n_above += 1
+        else:
+            rows[n_below] = row
+            n_below += 1
+    rows[n_below:] = later[:n_above]
+    return n_below

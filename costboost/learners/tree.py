@@ -1,0 +1,207 @@
+"""The histogram tree: cuts upon cuts, a few levels deep."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from costboost.ensembles.trees import Branches
+from costboost.learners.columns import BinnedColumns
+from costboost.learners.foreign import Response
+from costboost.learners.tree_growth import GrownTree, Limits, grow
+from costboost.learners.weak import Hypothesis, Labels, Sample
+from costboost.learners.weights import read_weights
+from costboost.parameters import Range, check_parameters
+
+__all__ = ["HistogramTree", "PreparedTree"]
+
+Floats = NDArray[np.float64]
+
+
+class HistogramTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A tree of few levels, each cut chosen for the least Gini impurity of its two sides.
+
+    All nodes of a level are cut before those of the next. A cut must lower the weighted impurity
+    ``Σ m - Σ_k m_k² / Σ m`` (m_k: weight of class k), which unlike the error also falls where both sides
+    keep the same heaviest class, so that later cuts can build on it. Of cuts within rounding of the best, the
+    first column wins, then the lowest cut. Missing values (NaN) go to the side that lowers the impurity more;
+    where it makes no difference, for instance because the node has none, to the heavier side.
+
+    Weights are summed as integers, so the order of rows changes nothing.
+
+    Parameters
+    ----------
+    max_depth : int from 1 to 8, default 3
+        Cuts between the root and a leaf at most.
+    max_bins : int from 2 to 255, default 255
+        A column of at most so many distinct values is cut between any two of them, another into so many bins
+        of about equal weight.
+    min_samples_leaf : int, default 1
+        Rows of positive weight that a leaf holds at least.
+    min_weight_leaf : float from 0 to 0.5, default 0.0
+        Share of the whole weight that a leaf holds at least.
+    smoothing : float from 0 to 1, default 0.001
+        Share of the whole weight that is added to each leaf, equally for all classes, before its class
+        frequencies are taken: the probabilities of a leaf with little weight stay away from 0 and 1.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (K,)
+    tree_ : Branches
+        The nodes, level by level.
+    frequencies_ : ndarray of shape (N, K)
+        Smoothed class frequencies of each node.
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> X = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [1.0, 1.0]]
+    >>> tree = HistogramTree(max_depth=2).fit(X, ["same", "odd", "odd", "same", "same"])
+    >>> tree.predict([[0.0, 1.0], [1.0, 1.0]]).tolist()
+    ['odd', 'same']
+    """
+
+    classes_: NDArray[Any]
+    tree_: Branches
+    frequencies_: Floats
+    n_features_in_: int
+
+    def __init__(
+        self,
+        *,
+        max_depth: Annotated[int, Range(minimum=1, maximum=8)] = 3,
+        max_bins: Annotated[int, Range(minimum=2, maximum=255)] = 255,
+        min_samples_leaf: Annotated[int, Range(minimum=1)] = 1,
+        min_weight_leaf: Annotated[float, Range(minimum=0, maximum=0.5)] = 0.0,
+        smoothing: Annotated[float, Range(minimum=0, maximum=1)] = 0.001,
+    ) -> None:
+        self.max_depth = max_depth
+        self.max_bins = max_bins
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_leaf = min_weight_leaf
+        self.smoothing = smoothing
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> "HistogramTree":
+        """Grow the tree.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            NaN is a missing value; infinite values are refused.
+        y : array-like of shape (n,)
+        sample_weight : array-like of shape (n,), >= 0, optional
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If a parameter or a weight is out of bounds, shapes differ, or y is not a classification target.
+        """
+        check_parameters(self)
+        features, targets = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
+        check_classification_targets(targets)
+        weights = read_weights(sample_weight, len(targets))
+        classes, codes = np.unique(targets, return_inverse=True)
+        columns = BinnedColumns.of(features, weights, self.max_bins)
+        self._adopt(grow(columns, weights, codes, len(classes), self._limits()), classes)
+        return self
+
+    def _limits(self) -> Limits:
+        return Limits(self.max_depth, self.min_samples_leaf, self.min_weight_leaf)
+
+    def _adopt(self, grown: GrownTree, classes: NDArray[Any]) -> "HistogramTree":
+        self.classes_, self.tree_, self.n_features_in_ = classes, grown.branches, grown.branches.n_features
+        masses = grown.masses.astype(np.float64)
+        added = self.smoothing * masses[0].sum()
+        self.frequencies_ = (masses + added / len(classes)) / (masses.sum(axis=1, keepdims=True) + added)
+        return self
+
+    def predict_proba(self, X: ArrayLike) -> Floats:
+        """Smoothed class frequencies of the leaf of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n, K)
+            Columns in the order of `classes_`, rows of sum 1.
+        """
+        check_is_fitted(self)
+        features = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
+        (leaves,) = self.tree_.leaves(features)
+        return self.frequencies_[leaves]
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Name the heaviest class of the leaf of each row, the first of several.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Labels of `classes_`.
+        """
+        shares = self.predict_proba(X)
+        named: NDArray[Any] = self.classes_[shares.argmax(axis=1)]
+        return named
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+@dataclass(frozen=True)
+class PreparedTree:
+    """A tree learner over columns that were binned once."""
+
+    estimator: HistogramTree
+    columns: BinnedColumns
+    response: Response = "sign"
+
+    @classmethod
+    def of(cls, estimator: HistogramTree, X: Floats, weights: Floats, response: Response) -> "PreparedTree":
+        """Bin the columns of X.
+
+        Raises
+        ------
+        ValueError
+            If a parameter of the estimator is out of bounds, or answers are to be read from a decision
+            function, which a tree has not.
+        """
+        check_parameters(estimator)
+        if response == "decision":
+            raise ValueError("a tree has no decision function")
+        return cls(estimator, BinnedColumns.of(X, weights, estimator.max_bins), response)
+
+    def fit(self, sample: Sample, labels: Labels, rng: np.random.Generator) -> Hypothesis:  # noqa: ARG002
+        """Fit a tree under these weights and answer for every training row."""
+        n_classes = len(labels.classes)
+        weights = sample.weights if sample.rows is None else self._spread(sample.rows, sample.weights)
+        grown = grow(self.columns, weights, labels.codes, n_classes, self.estimator._limits())
+        fitted = clone(self.estimator)._adopt(grown, labels.classes)
+        return Hypothesis(fitted, answers(fitted, labels.positive, self.response)[grown.leaves])
+
+    def _spread(self, rows: NDArray[np.intp], weights: Floats) -> Floats:
+        spread = np.zeros(self.columns.codes.shape[1])
+        np.add.at(spread, rows, weights)
+        return spread
+
+
+def answers(tree: HistogramTree, positive: int, response: Response) -> NDArray[Any]:
+    """(N,): what the tree says of a row in each of its nodes, as `Hypothesis` holds it."""
+    if response == "proba":
+        return 2.0 * tree.frequencies_[:, positive] - 1.0
+    codes = tree.frequencies_.argmax(axis=1)
+    return codes if len(tree.classes_) > 2 else np.where(codes == positive, 1.0, -1.0)
