@@ -12,6 +12,14 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from costboost.boosting._early_stopping import (
+    Aside,
+    Patience,
+    ValidationCost,
+    ValidationFraction,
+    parts_of,
+)
+from costboost.boosting._going_on import Course, Start, check_unchanged, fingerprint
 from costboost.boosting._history import History
 from costboost.boosting._problem import (
     EQUAL_MISTAKES,
@@ -21,20 +29,19 @@ from costboost.boosting._problem import (
     labels_of,
     read_costs,
 )
-from costboost.boosting._rounds import Callback, Ensemble, Rule, StopReason, boost
+from costboost.boosting._rounds import Callback, Ensemble, Rule, StopReason
 from costboost.boosting._scores import Votes, joined, softmax
 from costboost.kernels.fixed_point import total
 from costboost.learners.foreign import Response
 from costboost.learners.prepare import prepare
 from costboost.learners.stump import DecisionStump
 from costboost.learners.svm import WeightedSVM
-from costboost.learners.weak import PreparedLearner
 from costboost.learners.weights import read_weights
 from costboost.libm import sigmoid
 from costboost.parameters import Range, check_parameters
 from costboost.terms import Terms
 
-__all__ = ["Cost", "CostSensitiveBooster", "LearningRate", "Rounds"]
+__all__ = ["Cost", "CostSensitiveBooster", "LearningRate", "Patience", "Rounds", "ValidationFraction"]
 
 Rounds: TypeAlias = Annotated[int, Range(minimum=1)]
 LearningRate: TypeAlias = Annotated[float, Range(exclusive_minimum=0, maximum=100)]
@@ -64,6 +71,16 @@ class CostSensitiveBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     pos_label : label, optional
         Two classes: the positive one; the second in sorted order if left out.
     random_state : int, RandomState instance or None
+    early_stopping : int >= 1 or None, default None
+        Rounds in a row that may fail to lower the cost of rows set aside, before the fit ends; the rounds up
+        to the cheapest are kept. Without it all planned rounds are fitted, on all rows. The cost is the least
+        that a threshold on the score reaches, at the costs and weights of training; of more than two classes
+        that are voted for directly, the cost of the vote.
+    validation_fraction : float in (0, 1), default 0.1
+        Share of the rows set aside for early stopping, of every class and of whole groups.
+    warm_start : bool, default False
+        Whether the next `fit` goes on where the last one ended, up to a larger `n_estimators`: the outcome is
+        that of one longer fit. It must get the same rows, which are held in memory until then.
     record : bool, default False
         Whether to keep the arrays of each round in `history_`.
 
@@ -83,6 +100,9 @@ class CostSensitiveBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     stop_reason_ : str
     history_ : History
         Only with ``record=True``.
+    validation_cost_ : ndarray
+        Only with `early_stopping`: cost of the rows set aside after each round, those not kept included, in
+        money per row beyond that of right decisions. If each class is told from the rest, see `machines_`.
     n_features_in_ : int
     feature_names_in_ : ndarray
     """
@@ -96,7 +116,15 @@ class CostSensitiveBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     vote_threshold_: float
     stop_reason_: StopReason
     history_: History
+    validation_cost_: Floats
     n_features_in_: int
+
+    # Between the fits of a warm start, and during one.
+    _start: Start
+    _key: str
+    _params: dict[str, Any]
+    _rngs: list[np.random.Generator]
+    _course: Course
 
     def __init__(
         self,
@@ -111,6 +139,9 @@ class CostSensitiveBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         cost_matrix: CostsOfMistakes = None,
         pos_label: Any = None,
         random_state: Any = None,
+        early_stopping: Patience = None,
+        validation_fraction: ValidationFraction = 0.1,
+        warm_start: bool = False,
         record: bool = False,
     ) -> None:
         self.estimator = estimator
@@ -123,6 +154,9 @@ class CostSensitiveBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.cost_matrix = cost_matrix
         self.pos_label = pos_label
         self.random_state = random_state
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.warm_start = warm_start
         self.record = record
 
     @abstractmethod
@@ -132,6 +166,11 @@ class CostSensitiveBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     @property
     def _votes_for_classes(self) -> bool:
         """Whether more than two classes are voted for directly; otherwise each is told from the rest."""
+        return False
+
+    @property
+    def _spreads_costs_over_rounds(self) -> bool:
+        """Whether the first round already depends on how many are planned."""
         return False
 
     def _weak_learner(self) -> Any:
@@ -153,6 +192,9 @@ class CostSensitiveBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         sample_cost: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         callback: Callback | None = None,
+        *,
+        groups: ArrayLike | None = None,
+        times: ArrayLike | None = None,
     ) -> "CostSensitiveBooster":
         """Fit the ensemble.
 
@@ -169,6 +211,8 @@ class CostSensitiveBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             A weight of 2 is the row twice.
         callback : callable, optional
             ``callback(round, rounds)`` after each round; a true answer stops the fit.
+        groups, times : array-like of shape (n,), optional
+            For early stopping: rows of one group are set aside together, or the latest rows are.
 
         Returns
         -------
@@ -177,8 +221,9 @@ class CostSensitiveBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         Raises
         ------
         ValueError
-            If a parameter is out of bounds, shapes differ, y has fewer than two classes, or costs are
-            unreasonable, not finite or all zero.
+            If a parameter is out of bounds, shapes differ, y has fewer than two classes, costs are
+            unreasonable, not finite or all zero, too few rows are there to set some aside, or a warm start
+            meets other rows.
 
         Warns
         -----
@@ -191,13 +236,25 @@ class CostSensitiveBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         check_classification_targets(targets)
         weights = read_weights(sample_weight, len(targets))
         problem = self._read_problem(targets, weights / total(weights), sample_cost)
-        learner = prepare(estimator, features, weights, self._response(estimator))
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         self.classes_ = problem.labels.classes
-        if problem.n_classes == 2 or self._votes_for_classes:
-            self._fit_votes(problem, learner, rng, callback)
+        key = fingerprint(features, problem) if self.warm_start else ""
+        if not (self.warm_start and hasattr(self, "_start")):
+            self._begin(features, weights, problem, groups, times)
+        elif key != self._key:
+            raise ValueError("a warm start needs the rows, weights and costs it began with")
         else:
-            self._fit_against_the_rest(problem, learner, rng, callback)
+            self._check_unchanged()
+        self._key, self._params = key, self.get_params(deep=False)
+        going_on = False
+        try:
+            if problem.n_classes == 2 or self._votes_for_classes:
+                self._fit_votes(self._start.problem, self._start, callback)
+            else:
+                self._fit_against_the_rest(self._start.problem, self._start, callback)
+            going_on = self.warm_start
+        finally:  # what a callback raises leaves a formula between two rounds
+            if not going_on:
+                self._forget()
         self._warn_if_constant()
         return self
 
@@ -271,29 +328,54 @@ class CostSensitiveBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         told = sample_cost is not None or self.cost_matrix is not None or scalars != EQUAL_MISTAKES
         return Problem(labels, weights, *costs, told=told)
 
-    def _fit_votes(
+    def _begin(
         self,
+        features: Any,
+        weights: Floats,
         problem: Problem,
-        learner: PreparedLearner,
-        rng: np.random.Generator,
-        callback: Callback | None,
+        groups: ArrayLike | None,
+        times: ArrayLike | None,
     ) -> None:
-        ensemble = boost(
-            self._rule(problem),
-            learner,
-            problem.labels,
-            rounds=self.n_estimators,
-            rng=rng,
-            callback=callback,
-            record=self.record,
-        )
+        self._forget()
+        self.machines_ = None
+        seeds = check_random_state(self.random_state)
+        rng, aside = np.random.default_rng(seeds.randint(2**31 - 1)), None
+        if self.early_stopping is not None:
+            seed, share = int(seeds.randint(2**31 - 1)), self.validation_fraction
+            train, apart = parts_of(features, problem, share, groups=groups, times=times, seed=seed)
+            aside = Aside(features[apart], problem.take(apart), self.early_stopping)
+            features, weights, problem = features[train], weights[train], problem.take(train)
+        estimator = self._weak_learner()
+        learner = prepare(estimator, features, weights, self._response(estimator))
+        self._start = Start(problem, learner, rng, aside)
+
+    def _check_unchanged(self) -> None:
+        check_unchanged(self._params, self.get_params(deep=False))
+        if self._spreads_costs_over_rounds and self.n_estimators != self._params["n_estimators"]:
+            raise ValueError(
+                f"{type(self).__name__} spreads the costs over the planned rounds; with more, fit anew"
+            )
+
+    def _forget(self) -> None:
+        """Let go of the training rows."""
+        for machine in (self, *(getattr(self, "machines_", None) or ())):
+            for name in ("_start", "_key", "_params", "_rngs", "_course"):
+                vars(machine).pop(name, None)
+
+    def _fit_votes(self, problem: Problem, start: Start, callback: Callback | None) -> None:
+        response: Response = getattr(start.learner, "response", "sign")
+        if not hasattr(self, "_course"):
+            watch = None if start.aside is None else ValidationCost(start.aside, response)
+            self._course = Course(start, self._rule(problem), watch)
+        ensemble = self._course.advance(self.n_estimators, callback, record=self.record)
         self._adopt(ensemble)
-        response: Response = getattr(learner, "response", "sign")
         self._votes = Votes.of(ensemble, problem.labels, problem.cheapest_constant(), response)
         self.terms_ = self._votes.terms(self.n_features_in_)
         # A constant decides by itself: its sign is already the cheaper prediction.
         self.vote_threshold_ = self._threshold(problem) if ensemble.hypotheses else 0.0
         self.machines_ = None
+        if self._course.watch is not None:
+            self.validation_cost_ = np.array(self._course.watch.costs)
 
     def _adopt(self, ensemble: Ensemble) -> None:
         self.estimators_ = [hypothesis.estimator for hypothesis in ensemble.hypotheses]
@@ -303,21 +385,16 @@ class CostSensitiveBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         if self.record:
             self.history_ = History(ensemble.history)
 
-    def _fit_against_the_rest(
-        self,
-        problem: Problem,
-        learner: PreparedLearner,
-        rng: np.random.Generator,
-        callback: Callback | None,
-    ) -> None:
+    def _fit_against_the_rest(self, problem: Problem, start: Start, callback: Callback | None) -> None:
         counter = _Counter(callback, self.n_estimators * problem.n_classes)
-        self.machines_ = []
-        for code, own_rng in enumerate(rng.spawn(problem.n_classes)):
-            machine = clone(self)
+        if self.machines_ is None:
+            self.machines_ = [clone(self) for _ in range(problem.n_classes)]
+            self._rngs = start.rng.spawn(problem.n_classes)
+        for code, (machine, own_rng) in enumerate(zip(self.machines_, self._rngs, strict=True)):
             machine.n_features_in_, machine.classes_ = self.n_features_in_, np.array([0, 1])
-            counter.before = code * self.n_estimators
-            machine._fit_votes(problem.against_the_rest(code), learner, own_rng, counter)
-            self.machines_.append(machine)
+            machine.n_estimators, counter.before = self.n_estimators, code * self.n_estimators
+            own = start.against_the_rest(code, own_rng)
+            machine._fit_votes(own.problem, own, counter)
         self._adopt(_in_a_row(self.machines_))
         terms = [machine.terms_ for machine in self.machines_ if machine.terms_ is not None]
         self.terms_ = joined(terms) if len(terms) == problem.n_classes else None
@@ -410,7 +487,7 @@ def _in_a_row(machines: "list[CostSensitiveBooster]") -> Ensemble:
         joint.parts += votes.parts
         joint.history += [values | {"class": code} for values in votes.history]
     reasons = [machine.stop_reason_ for machine in machines]
-    telling: list[StopReason] = ["cancelled", "max_rounds"]
+    telling: list[StopReason] = ["cancelled", "max_rounds", "early_stopping"]
     joint.stop_reason = next((reason for reason in telling if reason in reasons), reasons[0])
     return joint
 

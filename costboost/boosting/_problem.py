@@ -80,6 +80,17 @@ class Problem:
         rows = [self.labels.codes == k for k in range(self.n_classes)]
         return np.array([[_mean(column, self.weights, own) for column in self.regrets.T] for own in rows])
 
+    def take(self, rows: NDArray[np.intp]) -> "Problem":
+        """Return the problem of some of the rows, at the same costs."""
+        weights = self.weights[rows]
+        return replace(
+            self,
+            labels=replace(self.labels, codes=self.labels.codes[rows]),
+            weights=weights / total(weights),
+            regrets=self.regrets[rows],
+            cells=self.cells if self.cells.shape[0] == 1 else self.cells[rows],
+        )
+
     def against_the_rest(self, code: int) -> "Problem":
         """Return the problem of telling one class from all others.
 

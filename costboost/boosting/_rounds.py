@@ -4,7 +4,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ __all__ = [
     "Round",
     "Rule",
     "StopReason",
+    "Watch",
     "boost",
     "half_log_odds",
     "raised",
@@ -119,6 +120,7 @@ class Ensemble:
     parts: list[tuple[float, float] | None] = field(default_factory=list)
     history: list[dict[str, Any]] = field(default_factory=list)
     stop_reason: StopReason = "max_rounds"
+    weights: Floats | None = None  # those of the round that would come next
 
     def keep(self, hypothesis: Hypothesis, verdict: Round) -> None:
         """Add a hypothesis, without its answers on the training rows."""
@@ -126,6 +128,25 @@ class Ensemble:
         self.alphas.append(verdict.alpha)
         self.errors.append(verdict.error)
         self.parts.append(verdict.parts)
+
+    def first(self, rounds: int, votes: list[float]) -> "Ensemble":
+        """Return the hypotheses of the first rounds, with these votes."""
+        return Ensemble(
+            self.hypotheses[:rounds],
+            votes,
+            self.errors[:rounds],
+            self.parts[:rounds],
+            self.history[:rounds],
+            self.stop_reason,
+        )
+
+
+class Watch(Protocol):
+    """Looks on from outside the training rows."""
+
+    def done(self, ensemble: Ensemble, rule: Rule) -> bool:
+        """Take note of an ensemble that has grown by a round; true if it need not grow any more."""
+        ...
 
 
 def boost(
@@ -137,6 +158,8 @@ def boost(
     rng: np.random.Generator,
     callback: Callback | None = None,
     record: bool = False,
+    watch: Watch | None = None,
+    begun: Ensemble | None = None,
 ) -> Ensemble:
     """Fit, judge and reweigh until the rounds are over or the rule says stop.
 
@@ -152,10 +175,16 @@ def boost(
         ``callback(round, rounds)`` after each round; a true answer stops ("cancelled").
     record : bool
         Whether to keep the arrays of each round.
+    watch : Watch, optional
+        May end the fit ("early_stopping").
+    begun : Ensemble, optional
+        What an earlier call with fewer rounds and the same rule, learner and generator returned: the rounds
+        go on from there.
     """
-    ensemble = Ensemble()
-    weights = _normalized(rule.start())
-    for number in range(1, rounds + 1):
+    ensemble = Ensemble() if begun is None else begun
+    ensemble.stop_reason = "max_rounds"
+    weights = _normalized(rule.start()) if ensemble.weights is None else ensemble.weights
+    for number in range(len(ensemble.hypotheses) + 1, rounds + 1):
         touched = rule.before_round(weights)
         weights = weights if touched is weights else _normalized(touched)
         hypothesis, verdict = _play(rule, learner, labels, weights, rng)
@@ -177,10 +206,14 @@ def boost(
             ensemble.history.append(round_values | {"Z": normalizer, "D_next": weights} | verdict.values)
         if verdict.stop is not None:
             ensemble.stop_reason = verdict.stop
+        if watch is not None and watch.done(ensemble, rule) and verdict.stop is None:
+            ensemble.stop_reason = "early_stopping"
+        if ensemble.stop_reason != "max_rounds":
             break
         if callback is not None and callback(number, rounds):
             ensemble.stop_reason = "cancelled"
             break
+    ensemble.weights = weights
     if ensemble.alphas:
         ensemble.alphas = rule.final_votes(ensemble.alphas)
     return ensemble

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.boosting._base import Cost, LearningRate, Rounds
+from costboost.boosting._base import Cost, LearningRate, Patience, Rounds, ValidationFraction
 from costboost.boosting._one_sided import WatchedBooster
 from costboost.boosting._problem import CostsOfMistakes, Floats, Problem
 from costboost.boosting._rounds import EPSILON, Round, Rule, StopReason, half_log_odds
@@ -152,6 +152,9 @@ class AdaCClassifier(WatchedBooster):
         variant: Variant = 1,
         pos_label: Any = None,
         random_state: Any = None,
+        early_stopping: Patience = None,
+        validation_fraction: ValidationFraction = 0.1,
+        warm_start: bool = False,
         record: bool = False,
     ) -> None:
         super().__init__(
@@ -165,6 +168,9 @@ class AdaCClassifier(WatchedBooster):
             cost_matrix=cost_matrix,
             pos_label=pos_label,
             random_state=random_state,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            warm_start=warm_start,
             record=record,
         )
         self.variant = variant

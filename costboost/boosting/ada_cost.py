@@ -13,7 +13,14 @@ from typing import Annotated, Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.boosting._base import Cost, CostSensitiveBooster, LearningRate, Rounds
+from costboost.boosting._base import (
+    Cost,
+    CostSensitiveBooster,
+    LearningRate,
+    Patience,
+    Rounds,
+    ValidationFraction,
+)
 from costboost.boosting._problem import CostsOfMistakes, Floats, Problem
 from costboost.boosting._rounds import EPSILON, Round, Rule, StopReason
 from costboost.kernels.elementary import exp_array
@@ -148,6 +155,9 @@ class AdaCostClassifier(CostSensitiveBooster):
         update: Update = "recursive",
         pos_label: Any = None,
         random_state: Any = None,
+        early_stopping: Patience = None,
+        validation_fraction: ValidationFraction = 0.1,
+        warm_start: bool = False,
         record: bool = False,
     ) -> None:
         super().__init__(
@@ -161,6 +171,9 @@ class AdaCostClassifier(CostSensitiveBooster):
             cost_matrix=cost_matrix,
             pos_label=pos_label,
             random_state=random_state,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            warm_start=warm_start,
             record=record,
         )
         self.beta = beta

@@ -11,7 +11,14 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.boosting._base import Cost, CostSensitiveBooster, LearningRate, Rounds
+from costboost.boosting._base import (
+    Cost,
+    CostSensitiveBooster,
+    LearningRate,
+    Patience,
+    Rounds,
+    ValidationFraction,
+)
 from costboost.boosting._problem import CostsOfMistakes, Floats, Problem
 from costboost.boosting._rounds import EPSILON, Round, Rule, StopReason, half_log_odds
 from costboost.kernels.fixed_point import total
@@ -128,6 +135,9 @@ class AdaUBoostClassifier(CostSensitiveBooster):
         v: Annotated[float, Range(exclusive_minimum=0, maximum=1)] | None = None,
         pos_label: Any = None,
         random_state: Any = None,
+        early_stopping: Patience = None,
+        validation_fraction: ValidationFraction = 0.1,
+        warm_start: bool = False,
         record: bool = False,
     ) -> None:
         super().__init__(
@@ -141,6 +151,9 @@ class AdaUBoostClassifier(CostSensitiveBooster):
             cost_matrix=cost_matrix,
             pos_label=pos_label,
             random_state=random_state,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            warm_start=warm_start,
             record=record,
         )
         self.v = v

@@ -47,6 +47,10 @@ class AsymBoostClassifier(CostSensitiveBooster):
     [0, 0, 1, 1, 1, 1]
     """
 
+    @property
+    def _spreads_costs_over_rounds(self) -> bool:
+        return True
+
     def _rule(self, problem: Problem) -> Rule:
         cost = problem.cost
         part = exp(log(cost / cost.max()) / self.n_estimators)

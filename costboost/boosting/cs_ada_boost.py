@@ -6,7 +6,14 @@ from typing import Annotated, Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.boosting._base import Cost, CostSensitiveBooster, LearningRate, Rounds
+from costboost.boosting._base import (
+    Cost,
+    CostSensitiveBooster,
+    LearningRate,
+    Patience,
+    Rounds,
+    ValidationFraction,
+)
 from costboost.boosting._problem import CostsOfMistakes, Floats, Problem
 from costboost.boosting._rounds import EPSILON, NO_BETTER, Round, Rule, StopReason, half_log_odds
 from costboost.kernels.fixed_point import total
@@ -173,6 +180,9 @@ class CSAdaBoostClassifier(CostSensitiveBooster):
         fit_weights: Literal["balanced", "raw"] = "balanced",
         pos_label: Any = None,
         random_state: Any = None,
+        early_stopping: Patience = None,
+        validation_fraction: ValidationFraction = 0.1,
+        warm_start: bool = False,
         record: bool = False,
     ) -> None:
         super().__init__(
@@ -186,6 +196,9 @@ class CSAdaBoostClassifier(CostSensitiveBooster):
             cost_matrix=cost_matrix,
             pos_label=pos_label,
             random_state=random_state,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            warm_start=warm_start,
             record=record,
         )
         self.normalize_costs = normalize_costs

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.boosting._base import Cost, LearningRate, Rounds
+from costboost.boosting._base import Cost, LearningRate, Patience, Rounds, ValidationFraction
 from costboost.boosting._one_sided import WatchedBooster
 from costboost.boosting._problem import CostsOfMistakes, Floats, Problem
 from costboost.boosting._rounds import EPSILON, Round, Rule, StopReason, half_log_odds
@@ -108,6 +108,9 @@ class CSBClassifier(WatchedBooster):
         decision: Literal["expected_cost", "sign"] = "expected_cost",
         pos_label: Any = None,
         random_state: Any = None,
+        early_stopping: Patience = None,
+        validation_fraction: ValidationFraction = 0.1,
+        warm_start: bool = False,
         record: bool = False,
     ) -> None:
         super().__init__(
@@ -121,6 +124,9 @@ class CSBClassifier(WatchedBooster):
             cost_matrix=cost_matrix,
             pos_label=pos_label,
             random_state=random_state,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            warm_start=warm_start,
             record=record,
         )
         self.variant = variant

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from costboost.boosting._base import Cost, LearningRate, Rounds
+from costboost.boosting._base import Cost, LearningRate, Patience, Rounds, ValidationFraction
 from costboost.boosting._problem import CostsOfMistakes, Floats, Problem
 from costboost.boosting._rounds import Rule
 from costboost.boosting._two_part import (
@@ -24,6 +24,7 @@ from costboost.boosting._two_part import (
     Rows,
     Tau,
     TwoPartBooster,
+    lead,
     relative_costs,
 )
 
@@ -43,7 +44,7 @@ class GentleRule(ExponentialRule):
     """
 
     def outputs(self, masses: ByPart, weights: Floats, first: Rows) -> tuple[Outputs, dict[str, Any]]:  # noqa: ARG002
-        one, two = ((W - V) / (W + V) if W + V > 0 else 0.0 for W, V in masses)
+        one, two = (lead(*W) / sum(W) if sum(W) > 0 else 0.0 for W in masses)
         return (one, two), {}
 
 
@@ -111,6 +112,9 @@ class MarginPruningBoostClassifier(TwoPartBooster):
         cost_matrix: CostsOfMistakes = None,
         pos_label: Any = None,
         random_state: Any = None,
+        early_stopping: Patience = None,
+        validation_fraction: ValidationFraction = 0.1,
+        warm_start: bool = False,
         record: bool = False,
     ) -> None:
         super().__init__(
@@ -124,6 +128,9 @@ class MarginPruningBoostClassifier(TwoPartBooster):
             cost_matrix=cost_matrix,
             pos_label=pos_label,
             random_state=random_state,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            warm_start=warm_start,
             record=record,
         )
         self.tau = tau
@@ -174,6 +181,9 @@ class GCADAClassifier(TwoPartBooster):
         cost_matrix: CostsOfMistakes = None,
         pos_label: Any = None,
         random_state: Any = None,
+        early_stopping: Patience = None,
+        validation_fraction: ValidationFraction = 0.1,
+        warm_start: bool = False,
         record: bool = False,
     ) -> None:
         super().__init__(
@@ -187,6 +197,9 @@ class GCADAClassifier(TwoPartBooster):
             cost_matrix=cost_matrix,
             pos_label=pos_label,
             random_state=random_state,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            warm_start=warm_start,
             record=record,
         )
         self.cost_ratio = cost_ratio
@@ -240,6 +253,9 @@ class MCADAClassifier(GCADAClassifier):
         cost_matrix: CostsOfMistakes = None,
         pos_label: Any = None,
         random_state: Any = None,
+        early_stopping: Patience = None,
+        validation_fraction: ValidationFraction = 0.1,
+        warm_start: bool = False,
         record: bool = False,
     ) -> None:
         super().__init__(
@@ -254,6 +270,9 @@ class MCADAClassifier(GCADAClassifier):
             cost_matrix=cost_matrix,
             pos_label=pos_label,
             random_state=random_state,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            warm_start=warm_start,
             record=record,
         )
         self.tau = tau

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from costboost.boosting._base import Cost, LearningRate, Rounds
+from costboost.boosting._base import Cost, LearningRate, Patience, Rounds, ValidationFraction
 from costboost.boosting._problem import CostsOfMistakes, Floats, Problem
 from costboost.boosting._rounds import Rule
 from costboost.boosting._two_part import CostRatio, ResetTo, Tau, TwoPartBooster, relative_costs
@@ -130,6 +130,9 @@ class PCADAClassifier(TwoPartBooster):
         cost_matrix: CostsOfMistakes = None,
         pos_label: Any = None,
         random_state: Any = None,
+        early_stopping: Patience = None,
+        validation_fraction: ValidationFraction = 0.1,
+        warm_start: bool = False,
         record: bool = False,
     ) -> None:
         super().__init__(
@@ -143,6 +146,9 @@ class PCADAClassifier(TwoPartBooster):
             cost_matrix=cost_matrix,
             pos_label=pos_label,
             random_state=random_state,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            warm_start=warm_start,
             record=record,
         )
         self.base = base

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from costboost.boosting._base import Cost, LearningRate, Rounds
+from costboost.boosting._base import Cost, LearningRate, Patience, Rounds, ValidationFraction
 from costboost.boosting._problem import CostsOfMistakes, Floats, Problem
 from costboost.boosting._rounds import Rule
-from costboost.boosting._two_part import ByPart, ExponentialRule, Outputs, Rows, Tau, TwoPartBooster
+from costboost.boosting._two_part import ByPart, ExponentialRule, Outputs, Rows, Tau, TwoPartBooster, lead
 from costboost.kernels.elementary import exp_array
 from costboost.kernels.fixed_point import total
 
@@ -32,8 +32,8 @@ class PenalizedRule(ExponentialRule):
         m = self.feedback()
         M = self.by_part(m, first)
         one, two = (
-            (W[0] - W[1]) * (1.0 - (misfits[1] if W[0] > W[1] else misfits[0]))
-            for W, misfits in zip(masses, M, strict=True)
+            lead(*W) * (1.0 - (feedback[1] if W[0] > W[1] else feedback[0]))
+            for W, feedback in zip(masses, M, strict=True)
         )
         return (one, two), {"m": m, "M": np.array(M)}
 
@@ -88,6 +88,9 @@ class PenalizedAdaBoostClassifier(TwoPartBooster):
         cost_matrix: CostsOfMistakes = None,
         pos_label: Any = None,
         random_state: Any = None,
+        early_stopping: Patience = None,
+        validation_fraction: ValidationFraction = 0.1,
+        warm_start: bool = False,
         record: bool = False,
     ) -> None:
         super().__init__(
@@ -101,6 +104,9 @@ class PenalizedAdaBoostClassifier(TwoPartBooster):
             cost_matrix=cost_matrix,
             pos_label=pos_label,
             random_state=random_state,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            warm_start=warm_start,
             record=record,
         )
         self.tau = tau
