@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_para
 
 from costboost.calibration import CalibrationKind, Calibrator, fit_calibrator
 from costboost.columns import Columns, ColumnType, canonical_text, typed_columns
+from costboost.contributions.of_ensembles import background_of
 from costboost.cost_specs import CostSpec
 from costboost.costs import CostMatrix
 from costboost.cross_fitting import (
@@ -410,6 +411,7 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             score_threshold=float(fitted.booster.vote_threshold_)
             if self.threshold_ is None
             else self.threshold_,
+            background=background_of(fitted.encoder, fitted.ensemble, rows.columns, rows.weight),
         )
 
     def _restore(

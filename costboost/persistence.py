@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from costboost.calibration import Calibrator
 from costboost.columns import COLUMN_TYPES, canonical_text
+from costboost.contributions.of_ensembles import check_background
 from costboost.cost_specs import CostSpec
 from costboost.features import FeatureEncoder
 from costboost.scorer import Scorer, Terms
@@ -34,7 +35,7 @@ _MAX_HEADER_BYTES = 32 * 2**20
 _KEY = "costboost"
 _NO_DIGEST = "0" * 64
 _TERMS = {"feature": "I32", "cut": "F64", "below": "F64", "above": "F64", "missing": "F64", "output": "I32"}
-_ARRAYS = _TERMS | {"constant": "F64", "score_threshold": "F64"}
+_ARRAYS = _TERMS | {"constant": "F64", "score_threshold": "F64", "background": "F64"}
 _DTYPES: dict[str, Any] = {"I32": "<i4", "F64": "<f8"}
 _LABEL_DTYPES: dict[str, Any] = {
     "b": bool,
@@ -204,7 +205,8 @@ def _scorer_state(scorer: Scorer) -> tuple[dict[str, Any], Arrays]:
         "n_features": terms.n_features,
     }
     arrays = {name: np.ascontiguousarray(getattr(terms, name)) for name in (*_TERMS, "constant")}
-    return state, arrays | {"score_threshold": np.array([scorer.score_threshold])}
+    given = np.zeros(0) if scorer.background is None else scorer.background
+    return state, arrays | {"score_threshold": np.array([scorer.score_threshold]), "background": given}
 
 
 def _scorer_from(state: Mapping[str, Any], arrays: Arrays) -> Scorer:
@@ -213,7 +215,8 @@ def _scorer_from(state: Mapping[str, Any], arrays: Arrays) -> Scorer:
     terms = Terms(
         **{name: arrays[name] for name in (*_TERMS, "constant")}, n_features=_exact(state["n_features"], int)
     )
-    return Scorer(
+    given = arrays["background"]
+    scorer = Scorer(
         encoder=FeatureEncoder.from_state(state["encoder"]),
         ensemble=terms,
         calibrator=Calibrator.from_state(state["calibrator"]),
@@ -223,7 +226,10 @@ def _scorer_from(state: Mapping[str, Any], arrays: Arrays) -> Scorer:
         costs=_costs_from(state["costs"]),
         rule=state["decision_rule"],
         score_threshold=float(arrays["score_threshold"][0]),
+        background=given if given.size else None,
     )
+    check_background(scorer)
+    return scorer
 
 
 def _costs_from(state: Mapping[str, Any]) -> CostSpec:

@@ -122,6 +122,8 @@ class Scorer:
     rule : {"expected_cost", "empirical", "sign"}
     score_threshold : float
         Two classes: positive iff the score is above it (rules "empirical" and "sign"); may be infinite.
+    background : ndarray of one dimension, float64, optional
+        What explanations measure contributions from, as `background_of` found it on the training rows.
 
     Raises
     ------
@@ -138,6 +140,7 @@ class Scorer:
     costs: CostSpec
     rule: DecisionRule
     score_threshold: float = 0.0
+    background: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         n_classes = len(self.classes)
