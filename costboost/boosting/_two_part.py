@@ -21,6 +21,7 @@ __all__ = [
     "Tau",
     "TwoPartBooster",
     "TwoPartRule",
+    "lead",
     "relative_costs",
 ]
 
@@ -33,6 +34,9 @@ Update: TypeAlias = tuple[Floats | None, Floats | None, dict[str, Any]]
 ResetTo: TypeAlias = Literal["one", "cost"]
 Tau: TypeAlias = Annotated[float, Range(exclusive_minimum=0, maximum=np.inf)]
 CostRatio: TypeAlias = Annotated[float, Range(exclusive_minimum=0, maximum=1e100)]
+
+#: Relative differences up to this are rounding, and decide nothing.
+_ROUNDING = 1e-12
 
 #: A row may cost at most so many times what a negative does.
 _LARGEST_RATIO = 1e100
@@ -136,7 +140,7 @@ class ExponentialRule(TwoPartRule):
         values: dict[str, Any] = {"C": C, "D_raw": D * unit}
         if self.tau is not None:
             margin, Q = self.margin(), _bound(D[self._counted(C)], self.tau)
-            reset = (D > Q) & (margin < 0)
+            reset = (D > Q * (1.0 + _ROUNDING)) & (margin < -_ROUNDING)
             values |= {"margin": margin, "Q": Q * unit, "reset": reset.astype(np.int8)}
             if reset.any():
                 self.F = np.where(reset, 0.0, self.F)
@@ -158,6 +162,15 @@ def _bound(D: Floats, tau: float) -> float:
     """Q."""
     least, greatest = float(D.min()), float(D.max())
     return greatest - (greatest - least) / tau
+
+
+def lead(positives: float, negatives: float) -> float:
+    """Return how much heavier the positives are: exactly 0 where only rounding tells the masses apart.
+
+    What is left by rounding would have a margin of -1 for half of the rows.
+    """
+    difference = positives - negatives
+    return difference if abs(difference) > _ROUNDING * (positives + negatives) else 0.0
 
 
 class TwoPartBooster(CostSensitiveBooster):

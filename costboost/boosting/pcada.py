@@ -5,7 +5,7 @@ penalized AdaBoost), 2023, doi 10.16356/j.1005-2615.2023.02.020, algorithm 2 and
 """
 
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from costboost.learners.svm import WeightedSVM
 from costboost.parameters import Range
 
 __all__ = ["PCADAClassifier"]
+
+Kernel: TypeAlias = Literal["linear", "rbf", "poly"]
 
 
 @dataclass
@@ -52,7 +54,7 @@ class PCADAClassifier(TwoPartBooster):
 
     Parameters
     ----------
-    estimator : classifier, optional
+    estimator : {"stump", "tree", "svm"}, dict or classifier, optional
         Weak learner; goes before `base`.
     base : {"linear", "rbf", "poly"} or classifier, default "linear"
         Kernel of the `WeightedSVM` that is fitted in each round, or another weak learner. The parameters from
@@ -92,8 +94,7 @@ class PCADAClassifier(TwoPartBooster):
 
     Notes
     -----
-    Other parameters and attributes: see `CostSensitiveBooster` and `GentleAdaBoostClassifier`. SVMs take no
-    missing values; ``estimator=DecisionStump()`` does.
+    Other parameters and attributes: see `CostSensitiveBooster` and `GentleAdaBoostClassifier`.
 
     Examples
     --------
@@ -106,7 +107,7 @@ class PCADAClassifier(TwoPartBooster):
         self,
         estimator: Any = None,
         *,
-        base: Literal["linear", "rbf", "poly"] | Any = "linear",
+        base: Kernel | Any = "linear",
         lambda1: Annotated[float, Range(minimum=0)] = 0.0,
         lambda2: Annotated[float, Range(minimum=0)] | None = None,
         p: Annotated[float, Range(minimum=0, maximum=1)] = 0.0,
@@ -169,9 +170,12 @@ class PCADAClassifier(TwoPartBooster):
 
     def _weak_learner(self) -> Any:
         if self.estimator is not None:
-            return self.estimator
+            return super()._weak_learner()
         if not isinstance(self.base, str):
             return self.base
+        if self.base not in get_args(Kernel):
+            names = ", ".join(get_args(Kernel))
+            raise ValueError(f"PCADAClassifier: base must be {names} or a classifier, not {self.base!r}")
         kernel: Any = self.base
         return WeightedSVM(
             kernel,
