@@ -129,7 +129,7 @@ class _Paths:
     def of(cls, trees: Trees, sources: SourceColumns, share: Floats) -> "_Paths":
         routes = _routes(trees)
         leaves = np.array(list(routes), dtype=np.intp)
-        height = max((len(route) for route in routes.values()), default=0)
+        height = max((len(route) for route in routes.values()), default=0) or 1
         node = np.full((len(leaves), height), len(trees.feature), dtype=np.intp)
         above, slot = np.ones(node.shape, dtype=np.bool_), np.zeros(node.shape, dtype=np.intp)
         player, reach = np.zeros(node.shape, dtype=np.intp), np.ones(node.shape)
@@ -141,7 +141,7 @@ class _Paths:
                 node[number, level], above[number, level], slot[number, level] = parent, side, own
                 player[number, own] = source
                 reach[number, own] *= _share_of_side(trees, share, parent, side)
-        width = max(1, int(slot.max(initial=0)) + 1)
+        width = int(slot.max(initial=0)) + 1
         value = trees.value[leaves]
         return cls(leaves, node, above, slot, player[:, :width], reach[:, :width], value)
 
