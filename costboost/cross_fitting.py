@@ -1,7 +1,7 @@
 """One training set, fitted as a whole or in folds; nothing that is fitted sees a row it is judged on."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,8 @@ class TrainingSet:
     weight : ndarray of shape (n,), float64
     sample_cost : ndarray of shape (n, 4) or (n, K), or None
         Costs of each row for the booster; None when the booster holds constant ones.
+    apart : mapping of {"groups", "times"} to ndarray of shape (n,)
+        By what a booster that stops early sets rows aside.
     """
 
     columns: Columns
@@ -40,12 +42,14 @@ class TrainingSet:
     y: NDArray[np.intp]
     weight: NDArray[np.float64]
     sample_cost: NDArray[np.float64] | None
+    apart: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     def take(self, rows: Rows) -> "TrainingSet":
         """Some of the rows, in this order."""
         costs = None if self.sample_cost is None else self.sample_cost[rows]
         columns = {name: values[rows] for name, values in self.columns.items()}
-        return TrainingSet(columns, self.types, self.y[rows], self.weight[rows], costs)
+        apart = {name: values[rows] for name, values in self.apart.items()}
+        return TrainingSet(columns, self.types, self.y[rows], self.weight[rows], costs, apart)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +58,11 @@ class BoosterScore:
 
     booster: Any
     n_outputs: int
+
+    @property
+    def n_features(self) -> int:
+        """Columns a row must have."""
+        return int(self.booster.n_features_in_)
 
     @property
     def scale(self) -> float:
@@ -76,10 +85,10 @@ class Fitted:
 
     @property
     def ensemble(self) -> ScoreFunction:
-        """The score, as terms where the weak learners are stumps."""
-        if self.booster.terms_ is not None:
-            terms: ScoreFunction = self.booster.terms_
-            return terms
+        """The score, as values where the weak learners are ours."""
+        if self.booster.ensemble_ is not None:
+            stored: ScoreFunction = self.booster.ensemble_
+            return stored
         n_classes = len(self.booster.classes_)
         return BoosterScore(self.booster, 1 if n_classes == 2 else n_classes)
 
@@ -97,6 +106,7 @@ def fit_rows(booster: Any, rows: TrainingSet, callback: RoundCallback | None = N
         sample_cost=rows.sample_cost,
         sample_weight=rows.weight,
         callback=callback,
+        **(rows.apart if getattr(booster, "early_stopping", None) is not None else {}),
     )
     return Fitted(encoder, fitted)
 

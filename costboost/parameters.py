@@ -12,13 +12,17 @@ import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
-__all__ = ["Range", "check_parameters", "check_params", "parameter_schema"]
+__all__ = ["InCode", "Range", "check_parameters", "check_params", "parameter_schema"]
 
-#: Not a training job's params: the job has costs and a seed of its own, and its estimators are built in.
+#: Where in a client's parameters something is: names from the outside inwards.
+Path: TypeAlias = tuple[str, ...]
+
+#: Not a training job's params: the job has costs and a seed of its own, and its estimators are built in, or
+#: named ones where the class says which (`weak_learners`).
 _FROM_THE_JOB = frozenset(
-    {"estimator", "pos_label", "random_state", "record"}
+    {"estimator", "pos_label", "random_state", "record", "warm_start"}
     | {"cost_fn", "cost_fp", "cost_tp", "cost_tn", "cost_matrix"}
 )
 _JSON_TYPES = {bool: "boolean", int: "integer", float: "number", str: "string", type(None): "null"}
@@ -67,11 +71,17 @@ class Range:
 
 
 @dataclass(frozen=True)
+class InCode:
+    """Marks an alternative of a parameter that makes sense in a program alone, not in a client's JSON."""
+
+
+@dataclass(frozen=True)
 class _Kind:
     """One of the alternatives that a parameter's type allows."""
 
     type: Any
     range: Range | None = None
+    in_code: bool = False
 
     @property
     def choices(self) -> tuple[Any, ...]:
@@ -79,7 +89,7 @@ class _Kind:
 
     @property
     def in_json(self) -> bool:
-        return bool(self.choices) or self.type in _JSON_TYPES
+        return not self.in_code and (bool(self.choices) or self.type in _JSON_TYPES)
 
     def accepts(self, value: object) -> bool:
         if self.choices:
@@ -149,7 +159,8 @@ def _kinds(annotation: Any) -> tuple[_Kind, ...]:
     if get_origin(annotation) is Annotated:
         inner, *marks = get_args(annotation)
         ranges = [mark for mark in marks if isinstance(mark, Range)]
-        return tuple(_Kind(kind.type, ranges[0] if ranges else kind.range) for kind in _kinds(inner))
+        in_code = any(isinstance(mark, InCode) for mark in marks)
+        return tuple(_Kind(kind.type, ranges[0] if ranges else kind.range, in_code) for kind in _kinds(inner))
     if get_origin(annotation) in (Union, types.UnionType):
         return tuple(kind for member in get_args(annotation) for kind in _kinds(member))
     return (_Kind(annotation),)
@@ -206,14 +217,16 @@ def parameter_schema(cls: type) -> dict[str, Any]:
     Returns
     -------
     dict
-        Schema of an object. Costs, the seed, the weak learner and the positive class are left out: they come
-        from the training job.
+        Schema of an object. Costs, the seed and the positive class are left out: they come from the training
+        job. The weak learner is there where the class has `weak_learners`, a mapping of names to classes.
     """
     properties = {name: parameter.schema() for name, parameter in _from_the_client(cls).items()}
+    if named := _named_learners(cls):
+        properties = {"estimator": _schema_of_learners(named, _descriptions(cls)["estimator"]), **properties}
     return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
-def check_params(cls: type, params: Mapping[str, object]) -> list[tuple[str, str]]:
+def check_params(cls: type, params: Mapping[str, object]) -> list[tuple[Path, str]]:
     """Check a client's JSON values.
 
     Parameters
@@ -225,17 +238,52 @@ def check_params(cls: type, params: Mapping[str, object]) -> list[tuple[str, str
 
     Returns
     -------
-    list of (name, message)
-        One entry per wrong parameter; empty if all are acceptable. Submitted values are not repeated in it.
+    list of (path, message)
+        One entry per wrong parameter, with the names that lead to it; empty if all are acceptable. Submitted
+        values are not repeated in a message.
     """
-    known = _from_the_client(cls)
-    problems = []
+    known, learners = _from_the_client(cls), _named_learners(cls)
+    problems: list[tuple[Path, str]] = []
     for name, value in params.items():
-        if name not in known:
-            problems.append((name, "is not a parameter of this algorithm"))
+        if name == "estimator" and learners:
+            problems += [((name, *path), message) for path, message in _check_learner(learners, value)]
+        elif name not in known:
+            problems.append(((name,), "is not a parameter of this algorithm"))
         elif message := known[name].message(value, known[name].json_kinds):
-            problems.append((name, message))
+            problems.append(((name,), message))
     return problems
+
+
+def _named_learners(cls: type) -> Mapping[str, type]:
+    """Weak learners that the class takes by name."""
+    learners: Mapping[str, type] = getattr(cls, "weak_learners", {})
+    return learners
+
+
+def _schema_of_learners(learners: Mapping[str, type], description: str) -> dict[str, Any]:
+    objects = []
+    for name, cls in learners.items():
+        schema = parameter_schema(cls)
+        schema["properties"] = {"name": {"const": name}, **schema["properties"]}
+        objects.append({"title": cls.__name__, **schema, "required": ["name"]})
+    alternatives = [{"type": "null"}, {"enum": list(learners)}, *objects]
+    return {"anyOf": alternatives, "default": None, "description": description}
+
+
+def _check_learner(learners: Mapping[str, type], value: object) -> list[tuple[Path, str]]:
+    names = " or ".join(repr(name) for name in learners)
+    if value is None or (isinstance(value, str) and value in learners):
+        return []
+    if not isinstance(value, Mapping):
+        return [((), f"must be {names}, or an object with one of these as name, or null")]
+    name = value.get("name")
+    if not (isinstance(name, str) and name in learners):
+        return [(("name",), f"must be {names}")]
+    params = {key: inner for key, inner in value.items() if key != "name"}
+    return [
+        (path, message.replace("this algorithm", "this weak learner"))
+        for path, message in check_params(learners[name], params)
+    ]
 
 
 def check_parameters(estimator: Any) -> None:

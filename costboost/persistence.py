@@ -8,6 +8,7 @@ sizes before anything is allocated, then types, shapes, indices and values.
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,9 @@ from costboost.calibration import Calibrator
 from costboost.columns import COLUMN_TYPES, canonical_text
 from costboost.contributions.of_ensembles import check_background
 from costboost.cost_specs import CostSpec
+from costboost.ensembles.expansions import Expansions
+from costboost.ensembles.planes import Planes
+from costboost.ensembles.trees import Trees
 from costboost.features import FeatureEncoder
 from costboost.scorer import Scorer, Terms
 
@@ -27,16 +31,48 @@ if TYPE_CHECKING:
     from costboost.model import CostSensitiveModel
 
 #: Written into every artifact; readers refuse others.
-FORMAT = 1
+FORMAT = 2
 #: Larger artifacts are refused unread.
 MAX_ARTIFACT_BYTES = 256 * 2**20
 _MAX_HEADER_BYTES = 32 * 2**20
 
 _KEY = "costboost"
 _NO_DIGEST = "0" * 64
-_TERMS = {"feature": "I32", "cut": "F64", "below": "F64", "above": "F64", "missing": "F64", "output": "I32"}
-_ARRAYS = _TERMS | {"constant": "F64", "score_threshold": "F64", "background": "F64"}
 _DTYPES: dict[str, Any] = {"I32": "<i4", "F64": "<f8"}
+_ARRAYS = {"score_threshold": "F64", "background": "F64"}
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """A kind of ensemble: its class, its arrays with their types, and its other fields with theirs."""
+
+    cls: type[Any]
+    arrays: dict[str, str]
+    fields: dict[str, type]
+
+
+_SIDES = {"below": "F64", "above": "F64", "reach": "F64", "output": "I32", "constant": "F64"}
+_SCALING = {"unit": "F64", "center": "F64", "spread": "F64"}
+_KINDS = {
+    "terms": _Kind(
+        Terms,
+        {"feature": "I32", "cut": "F64", "below": "F64", "above": "F64", "missing": "F64"}
+        | {"output": "I32", "constant": "F64"},
+        {"n_features": int},
+    ),
+    "trees": _Kind(
+        Trees,
+        {"nodes": "I32", "feature": "I32", "cut": "F64", "missing_above": "I32"}
+        | {"value": "F64", "output": "I32", "constant": "F64"},
+        {"n_features": int},
+    ),
+    "planes": _Kind(Planes, _SCALING | {"coef": "F64"} | _SIDES, {}),
+    "expansions": _Kind(
+        Expansions,
+        _SCALING | {"vectors": "F64", "coef": "F64", "intercept": "F64"} | _SIDES,
+        {"kernel": str, "gamma": float, "degree": int, "coef0": float},
+    ),
+}
 _LABEL_DTYPES: dict[str, Any] = {
     "b": bool,
     "i": np.int64,
@@ -63,7 +99,7 @@ def dump(model: "CostSensitiveModel") -> bytes:
     Parameters
     ----------
     model : CostSensitiveModel
-        Fitted, with stumps as weak learners.
+        Fitted, with stumps, trees or support vector machines of ours as weak learners.
 
     Returns
     -------
@@ -153,9 +189,10 @@ def _verified(data: bytes) -> tuple[Header, Arrays]:
     if not 8 <= len(data) <= MAX_ARTIFACT_BYTES:
         raise ArtifactError(f"an artifact has from 8 to {MAX_ARTIFACT_BYTES} bytes")
     try:
-        header, arrays = _header_of(data), _arrays_of(data)
+        header = _header_of(data)
         if _exact(header["format"], int) != FORMAT:
             raise ArtifactError("the artifact was written in another format")
+        arrays = _arrays_of(data, _KINDS[header["scorer"]["ensemble"]["kind"]])
         said = {name: value for name, value in header.items() if name != "digest"}
         whole = _signed(said, arrays) == data
     except ArtifactError:
@@ -176,9 +213,9 @@ def _header_of(data: bytes) -> Header:
     return header
 
 
-def _arrays_of(data: bytes) -> Arrays:
+def _arrays_of(data: bytes, kind: _Kind) -> Arrays:
     stored = dict(safetensors.deserialize(data))  # type: ignore[no-untyped-call]
-    if {name: array["dtype"] for name, array in stored.items()} != _ARRAYS:
+    if {name: array["dtype"] for name, array in stored.items()} != kind.arrays | _ARRAYS:
         raise ArtifactError("the artifact does not hold the arrays of this format")
     if any(len(array["shape"]) != 1 for array in stored.values()):
         raise ArtifactError("the arrays of the artifact must have one dimension")
@@ -189,11 +226,10 @@ def _arrays_of(data: bytes) -> Arrays:
 
 
 def _scorer_state(scorer: Scorer) -> tuple[dict[str, Any], Arrays]:
-    terms = scorer.ensemble
-    if not isinstance(terms, Terms):
-        raise ValueError(  # noqa: TRY004 - the user chose another weak learner, no type is wrong
-            "only ensembles of decision stumps can be stored; these weak learners come from elsewhere"
-        )
+    ensemble = scorer.ensemble
+    name, kind = next(((n, k) for n, k in _KINDS.items() if k.cls is type(ensemble)), ("", None))
+    if kind is None:
+        raise ValueError("only ensembles of our weak learners can be stored; these come from elsewhere")
     state = {
         "encoder": scorer.encoder.to_state(),
         "calibrator": scorer.calibrator.to_state(),
@@ -202,9 +238,9 @@ def _scorer_state(scorer: Scorer) -> tuple[dict[str, Any], Arrays]:
         "priors": list(scorer.priors),
         "costs": scorer.costs.to_dict(),
         "decision_rule": scorer.rule,
-        "n_features": terms.n_features,
+        "ensemble": {"kind": name} | {field: getattr(ensemble, field) for field in kind.fields},
     }
-    arrays = {name: np.ascontiguousarray(getattr(terms, name)) for name in (*_TERMS, "constant")}
+    arrays = {array: np.ascontiguousarray(getattr(ensemble, array)) for array in kind.arrays}
     given = np.zeros(0) if scorer.background is None else scorer.background
     return state, arrays | {"score_threshold": np.array([scorer.score_threshold]), "background": given}
 
@@ -212,13 +248,16 @@ def _scorer_state(scorer: Scorer) -> tuple[dict[str, Any], Arrays]:
 def _scorer_from(state: Mapping[str, Any], arrays: Arrays) -> Scorer:
     if arrays["score_threshold"].shape != (1,):
         raise ValueError("one threshold is needed")
-    terms = Terms(
-        **{name: arrays[name] for name in (*_TERMS, "constant")}, n_features=_exact(state["n_features"], int)
+    described = state["ensemble"]
+    kind = _KINDS[described["kind"]]
+    ensemble = kind.cls(
+        **{name: arrays[name] for name in kind.arrays},
+        **{name: _exact(described[name], field) for name, field in kind.fields.items()},
     )
     given = arrays["background"]
     scorer = Scorer(
         encoder=FeatureEncoder.from_state(state["encoder"]),
-        ensemble=terms,
+        ensemble=ensemble,
         calibrator=Calibrator.from_state(state["calibrator"]),
         classes=_all_exact(state["classes"], str),
         codes=_all_exact(state["codes"], int),
@@ -266,6 +305,8 @@ def _model_state(model: "CostSensitiveModel") -> dict[str, Any]:
         "class": type(model).__name__,
         "booster": _booster_state(model.estimator),
         "calibration": model.calibration,
+        "threshold_aim": model.threshold_aim,
+        "min_recall": None if model.min_recall is None else float(model.min_recall),
         "train_costs": model.train_costs,
         "split": None if split is None else dict(vars(split)),
         "random_state": model.random_state if isinstance(model.random_state, int) else None,
@@ -287,25 +328,40 @@ def _booster_state(booster: Any) -> dict[str, Any] | None:
     """Algorithm and parameters of an unfitted booster; its costs and seed come from the model."""
     if booster is None:
         return None
-    from costboost.learners.stump import DecisionStump  # noqa: PLC0415
     from costboost.registry import ALGORITHMS  # noqa: PLC0415
 
     name = next((name for name, algorithm in ALGORITHMS.items() if algorithm.cls is type(booster)), None)
     if name is None:
         raise ValueError(f"{type(booster).__name__} is not a registered algorithm and cannot be stored")
-    if not (booster.estimator is None or isinstance(booster.estimator, DecisionStump)):
-        raise ValueError(f"weak learners of class {type(booster.estimator).__name__} cannot be stored")
-    stump = None if booster.estimator is None else _plain(booster.estimator.get_params())
     asked = set(ALGORITHMS[name].parameters["properties"])
     params = {key: value for key, value in booster.get_params(deep=False).items() if key in asked}
-    return {"algorithm": name, "params": _plain(params), "stump": stump}
+    given = params.get("estimator")
+    if not (given is None or isinstance(given, str | Mapping)):
+        return {"algorithm": name, "params": _plain(params | {"estimator": None}), "learner": _learner(given)}
+    return {"algorithm": name, "params": _plain(params), "learner": None}
+
+
+def _learner(estimator: Any) -> dict[str, Any]:
+    """A weak learner that was given as an object."""
+    from costboost.learners.named import WEAK_LEARNERS  # noqa: PLC0415
+
+    name = next((name for name, cls in WEAK_LEARNERS.items() if cls is type(estimator)), None)
+    if name is None:
+        raise ValueError(f"weak learners of class {type(estimator).__name__} cannot be stored")
+    params = _plain(estimator.get_params())
+    return {"name": name, "seed": params.pop("random_state", None), "params": params}
 
 
 def _plain(params: Mapping[str, Any]) -> dict[str, Any]:
-    plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in params.items()}
-    for name, value in plain.items():
-        if not (value is None or isinstance(value, bool | int | float | str)):
-            raise ValueError(f"parameter {name} holds a {type(value).__name__}, which cannot be stored")
+    return {name: _plain_value(name, value) for name, value in params.items()}
+
+
+def _plain_value(name: str, value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return _plain(value)
+    plain = value.item() if isinstance(value, np.generic) else value
+    if not (plain is None or isinstance(plain, bool | int | float | str)):
+        raise ValueError(f"parameter {name} holds a {type(plain).__name__}, which cannot be stored")
     return plain
 
 
@@ -326,6 +382,8 @@ def _model_from(state: Mapping[str, Any], scorer: Scorer) -> "CostSensitiveModel
         costs=scorer.costs,
         calibration=state["calibration"],
         decision_rule=scorer.rule,
+        threshold_aim=state["threshold_aim"],
+        min_recall=state["min_recall"],
         train_costs=state["train_costs"],
         split=None if state["split"] is None else Split(**state["split"]),
         random_state=state["random_state"],
@@ -339,12 +397,23 @@ def _model_from(state: Mapping[str, Any], scorer: Scorer) -> "CostSensitiveModel
 def _booster_from(state: Mapping[str, Any] | None) -> Any:
     if state is None:
         return None
-    from costboost.learners.stump import DecisionStump  # noqa: PLC0415
     from costboost.parameters import check_params  # noqa: PLC0415
     from costboost.registry import ALGORITHMS  # noqa: PLC0415
 
     algorithm = ALGORITHMS[state["algorithm"]]
     if check_params(algorithm.cls, state["params"]):
         raise ValueError("the parameters of the algorithm are not sound")
-    stump = None if state["stump"] is None else DecisionStump(**state["stump"])
-    return algorithm.cls(stump, **state["params"])
+    params = dict(state["params"])
+    if state["learner"] is not None:
+        params["estimator"] = _learner_from(state["learner"])
+    return algorithm.cls(**params)
+
+
+def _learner_from(state: Mapping[str, Any]) -> Any:
+    from costboost.learners.named import WEAK_LEARNERS  # noqa: PLC0415
+    from costboost.parameters import check_params  # noqa: PLC0415
+
+    cls, params = WEAK_LEARNERS[state["name"]], dict(state["params"])
+    if check_params(cls, params):
+        raise ValueError("the parameters of the weak learner are not sound")
+    return cls(**params) if state["seed"] is None else cls(**params, random_state=_exact(state["seed"], int))

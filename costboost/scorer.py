@@ -40,11 +40,16 @@ _ODDS_MARGIN = 1e-6
 
 
 class ScoreFunction(Protocol):
-    """Whatever turns encoded rows into scores: `Terms`, or a fitted ensemble of other weak learners."""
+    """Whatever turns encoded rows into scores: `Terms`, `Trees`, `Planes`, `Expansions`, or any booster."""
 
     @property
     def n_outputs(self) -> int:
         """Number of scores per row: 1 for two classes, K for more."""
+        ...
+
+    @property
+    def n_features(self) -> int:
+        """Columns a row must have."""
         ...
 
     @property
@@ -108,8 +113,8 @@ class Scorer:
     ----------
     encoder : FeatureEncoder
     ensemble : ScoreFunction
-        `Terms` unless the weak learners came from elsewhere. Output 0 of a two-class ensemble rises with its
-        class of code 1, output k of another with its class of code k.
+        Output 0 of a two-class ensemble rises with its class of code 1, output k of another with its class
+        of code k.
     calibrator : Calibrator
     classes : tuple of str
         Names of the classes, in the order of all arrays that come out.
@@ -148,7 +153,7 @@ class Scorer:
             raise ValueError("the classes of model, costs and calibrator differ")
         if self.ensemble.n_outputs != len(self.calibrator.outputs):
             raise ValueError("ensemble and calibrator have another number of outputs")
-        if isinstance(self.ensemble, Terms) and self.ensemble.n_features != self.encoder.n_features:
+        if self.ensemble.n_features != self.encoder.n_features:
             raise ValueError("ensemble and encoder have another number of features")
         if sorted(self.codes) != list(range(n_classes)) or (
             n_classes == 2 and self.codes[self._positive] != 1

@@ -2,8 +2,8 @@
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterator
-from typing import Annotated, Any, TypeAlias
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +19,7 @@ from costboost.boosting._early_stopping import (
     ValidationFraction,
     parts_of,
 )
+from costboost.boosting._ensembles import ensemble_of
 from costboost.boosting._going_on import Course, Start, check_unchanged, fingerprint
 from costboost.boosting._history import History
 from costboost.boosting._problem import (
@@ -30,15 +31,18 @@ from costboost.boosting._problem import (
     read_costs,
 )
 from costboost.boosting._rounds import Callback, Ensemble, Rule, StopReason
-from costboost.boosting._scores import Votes, joined, softmax
+from costboost.boosting._scores import Votes, softmax
 from costboost.kernels.fixed_point import total
 from costboost.learners.foreign import Response
+from costboost.learners.named import WEAK_LEARNERS, weak_learner
 from costboost.learners.prepare import prepare
 from costboost.learners.stump import DecisionStump
 from costboost.learners.svm import WeightedSVM
+from costboost.learners.tree import HistogramTree
 from costboost.learners.weights import read_weights
 from costboost.libm import sigmoid
 from costboost.parameters import Range, check_parameters
+from costboost.scorer import ScoreFunction
 from costboost.terms import Terms
 
 __all__ = ["Cost", "CostSensitiveBooster", "LearningRate", "Patience", "Rounds", "ValidationFraction"]
@@ -57,9 +61,12 @@ class CostSensitiveBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
     Parameters
     ----------
-    estimator : classifier, optional
-        Weak learner; a decision stump if left out. Any scikit-learn classifier is taken as it is: cloned
-        once per round, fitted with ``sample_weight`` of mean 1 (on drawn rows if it takes none).
+    estimator : {"stump", "tree", "svm"}, dict or classifier, optional
+        Weak learner; a decision stump if left out. By name: `DecisionStump`, `HistogramTree` or
+        `WeightedSVM`, in a dict with its parameters, as in ``{"name": "tree", "max_depth": 3}``. Any
+        scikit-learn classifier is taken as it is: cloned once per round, fitted with ``sample_weight`` of
+        mean 1 (on drawn rows if it takes none). Of more than two classes, each is told from the rest if it
+        is for two.
     n_estimators : int, default 50
         Number of rounds planned.
     learning_rate : float, default 1.0
@@ -93,8 +100,10 @@ class CostSensitiveBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         Their votes and weighted errors.
     machines_ : list of boosters, or None
         One per class if each class is told from the rest.
+    ensemble_ : Terms, Trees, Planes, Expansions or None
+        The score as values that can be stored; None if the weak learners are not ours.
     terms_ : Terms or None
-        The score as thresholds on columns; None unless every weak learner is a stump.
+        The same, if every weak learner is a stump.
     vote_threshold_ : float
         Two classes: the positive one is predicted where its score exceeds this.
     stop_reason_ : str
@@ -112,12 +121,16 @@ class CostSensitiveBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     estimator_weights_: Floats
     estimator_errors_: Floats
     machines_: "list[CostSensitiveBooster] | None"
+    ensemble_: ScoreFunction | None
     terms_: Terms | None
     vote_threshold_: float
     stop_reason_: StopReason
     history_: History
     validation_cost_: Floats
     n_features_in_: int
+
+    #: What `estimator` may name.
+    weak_learners: ClassVar[Mapping[str, type]] = WEAK_LEARNERS
 
     # Between the fits of a warm start, and during one.
     _start: Start
@@ -165,7 +178,10 @@ class CostSensitiveBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
     @property
     def _votes_for_classes(self) -> bool:
-        """Whether more than two classes are voted for directly; otherwise each is told from the rest."""
+        """Whether more than two classes are voted for directly; otherwise each is told from the rest.
+
+        In either case each is told from the rest if the weak learner is for two classes.
+        """
         return False
 
     @property
@@ -175,7 +191,7 @@ class CostSensitiveBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
     def _weak_learner(self) -> Any:
         """Return the estimator that is fitted in each round."""
-        return DecisionStump() if self.estimator is None else self.estimator
+        return DecisionStump() if self.estimator is None else weak_learner(self.estimator)
 
     def _response(self, estimator: Any) -> Response:  # noqa: ARG002
         """Choose how answers of the weak learner are read."""
@@ -247,7 +263,7 @@ class CostSensitiveBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self._key, self._params = key, self.get_params(deep=False)
         going_on = False
         try:
-            if problem.n_classes == 2 or self._votes_for_classes:
+            if problem.n_classes == 2 or (self._votes_for_classes and _takes_many_classes(estimator)):
                 self._fit_votes(self._start.problem, self._start, callback)
             else:
                 self._fit_against_the_rest(self._start.problem, self._start, callback)
@@ -370,7 +386,7 @@ class CostSensitiveBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         ensemble = self._course.advance(self.n_estimators, callback, record=self.record)
         self._adopt(ensemble)
         self._votes = Votes.of(ensemble, problem.labels, problem.cheapest_constant(), response)
-        self.terms_ = self._votes.terms(self.n_features_in_)
+        self._keep_score([self._votes])
         # A constant decides by itself: its sign is already the cheaper prediction.
         self.vote_threshold_ = self._threshold(problem) if ensemble.hypotheses else 0.0
         self.machines_ = None
@@ -396,9 +412,12 @@ class CostSensitiveBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             own = start.against_the_rest(code, own_rng)
             machine._fit_votes(own.problem, own, counter)
         self._adopt(_in_a_row(self.machines_))
-        terms = [machine.terms_ for machine in self.machines_ if machine.terms_ is not None]
-        self.terms_ = joined(terms) if len(terms) == problem.n_classes else None
+        self._keep_score([machine._votes for machine in self.machines_])
         self.vote_threshold_ = 0.0
+
+    def _keep_score(self, parts: Sequence[Votes]) -> None:
+        self.ensemble_ = ensemble_of(parts, self.n_features_in_)
+        self.terms_ = self.ensemble_ if isinstance(self.ensemble_, Terms) else None
 
     def _warn_if_constant(self, stacklevel: int = 3) -> None:
         machines = [self] if self.machines_ is None else self.machines_
@@ -415,8 +434,8 @@ class CostSensitiveBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     def _scores(self, X: ArrayLike) -> Floats:
         check_is_fitted(self)
         features = self._read_rows(X)
-        if self.terms_ is not None:
-            return self.terms_.score(features)
+        if self.ensemble_ is not None and self.estimators_:  # a constant takes rows of any kind
+            return self.ensemble_.score(features)
         if self.machines_ is not None:
             return np.column_stack([machine._votes.score(features) for machine in self.machines_])
         return self._votes.score(features)
@@ -456,11 +475,15 @@ class CostSensitiveBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
 def _checks(estimator: Any) -> dict[str, Any]:
     """Choose how rows are checked: ours take numbers, what others take is their own affair."""
-    if isinstance(estimator, DecisionStump):
-        return {"dtype": np.float64, "ensure_all_finite": "allow-nan"}
-    if isinstance(estimator, WeightedSVM):
-        return {"dtype": np.float64}
+    if isinstance(estimator, DecisionStump | HistogramTree | WeightedSVM):
+        takes_missing = get_tags(estimator).input_tags.allow_nan
+        return {"dtype": np.float64, "ensure_all_finite": "allow-nan" if takes_missing else True}
     return {"dtype": None, "ensure_all_finite": False, "accept_sparse": ["csr", "csc"]}
+
+
+def _takes_many_classes(estimator: Any) -> bool:
+    # A learner need not inherit from scikit-learn.
+    return not hasattr(estimator, "__sklearn_tags__") or get_tags(estimator).classifier_tags.multi_class
 
 
 class _Counter:

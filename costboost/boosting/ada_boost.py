@@ -129,9 +129,10 @@ class AdaMECClassifier(AdaBoostClassifier):
     (-1.099, [1, 1, 1, 1, 1])
     """
 
-    def _fit_votes(self, problem: Problem, *rest: Any) -> None:
+    def _read_problem(self, *given: Any) -> Problem:
+        problem = super()._read_problem(*given)
         self.class_regrets_ = problem.class_regrets()
-        super()._fit_votes(problem, *rest)
+        return problem
 
     def _threshold(self, problem: Problem) -> float:
         negatives, positives = (max(mean, _LEAST_COST) for mean in problem.class_means())

@@ -171,12 +171,15 @@ def score_expansion(
 
 @kernel
 def columns_of(
-    rows: NDArray[np.float64], unit: NDArray[np.float64], first: int, out: NDArray[np.float64]
+    rows: NDArray[np.float64],
+    unit: NDArray[np.float64],
+    origin: NDArray[np.float64],
+    out: NDArray[np.float64],
 ) -> None:
-    """Values in units of their column, less those of one row: a constant column becomes exactly 0."""
+    """Values in units of their column, less one of them: a constant column becomes exactly 0."""
     for i in range(rows.shape[0]):
         for j in range(rows.shape[1]):
-            out[i, j] = rows[i, j] * unit[j] - rows[first, j] * unit[j]
+            out[i, j] = rows[i, j] * unit[j] - origin[j]
 
 
 @kernel
@@ -186,19 +189,24 @@ def weighted_moments(
     mean: NDArray[np.float64],
     deviation: NDArray[np.float64],
 ) -> None:
-    """Weighted mean and standard deviation of each column."""
-    total = 0.0
-    for i in range(values.shape[0]):
-        total += weights[i]
-        add_row(mean, weights[i], values[i])
-    for j in range(mean.size):
-        mean[j] /= total
+    """Weighted mean and standard deviation of each column, NaN left out; 0 if it has no value."""
+    total = np.zeros(mean.size)
     for i in range(values.shape[0]):
         for j in range(mean.size):
-            difference = values[i, j] - mean[j]
-            deviation[j] += weights[i] * difference * difference
+            if not math.isnan(values[i, j]):
+                total[j] += weights[i]
+                mean[j] += weights[i] * values[i, j]
     for j in range(mean.size):
-        deviation[j] = math.sqrt(deviation[j] / total)
+        if total[j] > 0.0:
+            mean[j] /= total[j]
+    for i in range(values.shape[0]):
+        for j in range(mean.size):
+            if not math.isnan(values[i, j]):
+                difference = values[i, j] - mean[j]
+                deviation[j] += weights[i] * difference * difference
+    for j in range(mean.size):
+        if total[j] > 0.0:
+            deviation[j] = math.sqrt(deviation[j] / total[j])
 
 
 @kernel
@@ -209,8 +217,8 @@ def standardize(
     scale: NDArray[np.float64],
     out: NDArray[np.float64],
 ) -> None:
-    """Value in units of its column, centred and scaled; ``out`` may have further columns."""
+    """Value in units of its column, centred and scaled, 0 for NaN; ``out`` may have further columns."""
     for i in range(rows.shape[0]):
         for j in range(rows.shape[1]):
             value = (rows[i, j] * unit[j] - center[j]) / scale[j]
-            out[i, j] = min(max(value, -_FAR), _FAR)
+            out[i, j] = 0.0 if math.isnan(value) else min(max(value, -_FAR), _FAR)

@@ -9,6 +9,7 @@ from costboost.learners.columns import BinnedColumns
 from costboost.learners.foreign import ForeignLearner, Response
 from costboost.learners.stump import DecisionStump, PreparedStump
 from costboost.learners.svm import PreparedSVM, WeightedSVM
+from costboost.learners.tree import HistogramTree, PreparedTree
 from costboost.learners.weak import PreparedLearner
 
 __all__ = ["prepare"]
@@ -22,8 +23,8 @@ def prepare(
     Parameters
     ----------
     estimator : object
-        A `DecisionStump`, whose columns are binned here for all rounds; a `WeightedSVM`, whose columns are
-        scaled and mapped once; or any scikit-learn classifier.
+        A `DecisionStump` or `HistogramTree`, whose columns are binned here for all rounds; a `WeightedSVM`,
+        whose columns are scaled and mapped once; or any scikit-learn classifier.
     X : ndarray or sparse matrix of shape (n, d)
     weights : ndarray of shape (n,), float64
         The user's weights of the rows.
@@ -32,6 +33,8 @@ def prepare(
     """
     if isinstance(estimator, DecisionStump):
         return PreparedStump(BinnedColumns.of(X, weights, estimator.max_bins), estimator.max_bins)
-    if isinstance(estimator, WeightedSVM) and response == "sign":
-        return PreparedSVM(estimator, X, weights)
+    if isinstance(estimator, HistogramTree):
+        return PreparedTree.of(estimator, X, weights, response)
+    if isinstance(estimator, WeightedSVM):
+        return PreparedSVM(estimator, X, weights, decision=response == "decision")
     return ForeignLearner(estimator, X, response)

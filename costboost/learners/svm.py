@@ -15,7 +15,7 @@ from costboost.learners.svm_machine import Machine
 from costboost.learners.svm_prepared import PreparedSVM
 from costboost.learners.weak import Labels
 from costboost.learners.weights import read_weights
-from costboost.parameters import Range
+from costboost.parameters import InCode, Range
 
 __all__ = ["PreparedSVM", "WeightedSVM"]
 
@@ -36,7 +36,8 @@ class WeightedSVM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     weight. With weights of mean 1, as boosting gives them, v_i = n D_i μ_i: the printed problem at D = 1/n.
     The positive class is ``classes_[1]``; f(x) = 0 is a negative.
 
-    Columns are standardised here, under the rows' weights. The intercept is the weight of a constant column
+    Columns are standardised here, under the rows' weights, and missing values (NaN) put in the centre: at the
+    column's mean, or at 0 if columns are not standardised. The intercept is the weight of a constant column
     (with a kernel: 1 is added to it) and so is part of ‖w‖, unlike in the reference, which has none.
 
     Parameters
@@ -121,7 +122,7 @@ class WeightedSVM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        kernel: Literal["linear", "rbf", "poly", "precomputed"] = "linear",
+        kernel: Literal["linear", "rbf", "poly"] | Annotated[Literal["precomputed"], InCode()] = "linear",
         *,
         lambda1: Annotated[float, Range(minimum=0)] = 0.0,
         lambda2: Annotated[float, Range(minimum=0)] | None = None,
@@ -178,10 +179,10 @@ class WeightedSVM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         ValueError
-            If a parameter or a weight is out of bounds, shapes differ, X is not finite, or y does not have
-            two classes.
+            If a parameter or a weight is out of bounds, shapes differ, a value is infinite, or y does not
+            have two classes.
         """
-        features, targets = validate_data(self, X, y, dtype=np.float64, order="C")
+        features, targets = validate_data(self, X, y, **self._checks)
         classes, codes = _two_classes(targets)
         weights = read_weights(sample_weight, len(codes))
         learner = PreparedSVM(self, features, weights)
@@ -205,7 +206,7 @@ class WeightedSVM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             f(x); above 0 for ``classes_[1]``.
         """
         check_is_fitted(self)
-        return self.machine_.scores(validate_data(self, X, dtype=np.float64, order="C", reset=False))
+        return self.machine_.scores(validate_data(self, X, reset=False, **self._checks))
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Name a class for each row.
@@ -223,8 +224,15 @@ class WeightedSVM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         named: NDArray[Any] = self.classes_[positive.astype(np.intp)]
         return named
 
+    @property
+    def _checks(self) -> dict[str, Any]:
+        """How rows are checked."""
+        finite: bool | str = True if self.kernel == "precomputed" else "allow-nan"
+        return {"dtype": np.float64, "order": "C", "ensure_all_finite": finite}
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.kernel != "precomputed"
         tags.classifier_tags.multi_class = False
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags

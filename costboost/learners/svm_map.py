@@ -18,7 +18,7 @@ _NO_SPREAD = 1e-15
 
 
 def _moments(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Weighted mean and standard deviation of each column."""
+    """Weighted mean and standard deviation of each column, missing values left out."""
     mean, deviation = np.zeros(values.shape[1]), np.zeros(values.shape[1])
     kernels.weighted_moments(values, weights / weights.max(), mean, deviation)
     return mean, deviation
@@ -38,7 +38,7 @@ class Scaler:
     ----------
     unit, center, scale : ndarray of shape (d,)
         A value x becomes ``(x * unit - center) / scale``; `unit` is a power of two, so that the largest
-        floats neither overflow nor lose a digit.
+        floats neither overflow nor lose a digit. A missing value becomes 0.
     """
 
     unit: Floats
@@ -51,13 +51,15 @@ class Scaler:
         d = X.shape[1]
         if not standardize:
             return cls(np.ones(d), np.zeros(d), np.ones(d))
-        _, exponent = np.frexp(np.abs(X).max(axis=0))
+        known = ~np.isnan(X)
+        _, exponent = np.frexp(np.abs(X).max(axis=0, where=known, initial=0.0))
         unit = np.ldexp(1.0, -np.clip(exponent, -1000, 1000))
-        first = int(np.argmax(weights > 0))
+        first = X[np.argmax(known & (weights > 0)[:, None], axis=0), np.arange(d)]
+        origin = np.where(np.isnan(first), 0.0, first) * unit
         values = np.empty_like(X)
-        kernels.columns_of(X, unit, first, values)
+        kernels.columns_of(X, unit, origin, values)
         mean, deviation = _moments(values, weights)
-        return cls(unit, X[first] * unit + mean, np.where(deviation > _NO_SPREAD, deviation, 1.0))
+        return cls(unit, origin + mean, np.where(deviation > _NO_SPREAD, deviation, 1.0))
 
     def transform(self, X: Floats, constant: bool = False) -> Floats:
         """Return the scaled rows, with a last column of ones if `constant`."""

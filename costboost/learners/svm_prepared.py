@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
+from costboost.learners.foreign import Response
 from costboost.learners.svm_machine import Columns, Features, Machine, Pairs, TrainingRows
 from costboost.learners.svm_map import Kernel, Landmarks, Scaler, variance_of
 from costboost.learners.svm_solve import Precision, Task
@@ -54,6 +55,11 @@ class PreparedSVM:
         self._X = np.ascontiguousarray(X, dtype=np.float64)
         self._rows: TrainingRows | None = None
         self._dual = np.zeros(len(X))
+
+    @property
+    def response(self) -> Response:
+        """How answers are read."""
+        return "decision" if self.decision else "sign"
 
     def fit(self, sample: Sample, labels: Labels, rng: np.random.Generator) -> Hypothesis:
         """Fit under these weights and answer for every training row."""

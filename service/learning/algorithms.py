@@ -52,7 +52,7 @@ def find(name: str) -> Any:
 def check_params(name: str, params: Mapping[str, Any]) -> list[FieldError]:
     """Faults of a job's `params`, each with its pointer."""
     found = parameters.check_params(find(name).cls, params)
-    return [FieldError(pointer("params", key), "invalid_param", message) for key, message in found]
+    return [FieldError(pointer("params", *path), "invalid_param", message) for path, message in found]
 
 
 def _info(found: Any) -> AlgorithmInfo:

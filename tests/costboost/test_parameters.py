@@ -98,7 +98,7 @@ def test_schema_is_what_the_signature_says() -> None:
     ],
 )
 def test_a_wrong_value_is_named(params: dict[str, Any], message: str) -> None:
-    assert check_params(Machine, params) == [(next(iter(params)), message)]
+    assert check_params(Machine, params) == [((next(iter(params)),), message)]
 
 
 def test_right_values_pass() -> None:
@@ -117,9 +117,9 @@ def test_right_values_pass() -> None:
 
 def test_every_problem_is_reported() -> None:
     assert [name for name, _ in check_params(Machine, {"rate": 9, "colour": 1, "rounds": 0})] == [
-        "rate",
-        "colour",
-        "rounds",
+        ("rate",),
+        ("colour",),
+        ("rounds",),
     ]
 
 
