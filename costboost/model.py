@@ -6,7 +6,7 @@ give, columns are taken by name, and classes are coded by their size.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,14 +33,17 @@ from costboost.cross_fitting import (
 from costboost.features import FeatureEncoder
 from costboost.labels import codes_of_classes, ordered_classes
 from costboost.learners.weights import read_weights
-from costboost.parameters import check_parameters
+from costboost.parameters import Range, check_parameters
 from costboost.registry import DEFAULT_ALGORITHM, make
 from costboost.scorer import Answer, DecisionRule, Scorer
-from costboost.splits import Split, canonical_order, folds
-from costboost.thresholds import empirical_threshold
+from costboost.splits import Split, SplitKind, canonical_order, folds
+from costboost.thresholds import Aim, FoundThreshold, find_threshold
 from costboost.training_costs import TrainCosts, TrainingCosts
 
 Types = Mapping[str, ColumnType]
+
+#: What the parts of a booster that stops early must respect, by the kind of split that does.
+_APART: dict[str, SplitKind] = {"groups": "group", "times": "time"}
 
 
 class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -60,8 +63,13 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     calibration : {"auto", "sigmoid", "isotonic", "none"}
         "auto" is isotonic when each class has at least 1000 rows, else sigmoid; "none" the raw link.
     decision_rule : {"expected_cost", "empirical", "sign"}
-        Least expected cost under the calibrated probabilities; the threshold on the score that cost least on
+        Least expected cost under the calibrated probabilities; the threshold on the score that did best on
         out-of-fold rows (two classes); or the vote of the booster.
+    threshold_aim : {"cost", "g_mean", "f1"}
+        With the rule "empirical": the threshold of the least cost, or of the largest G-mean or F1.
+    min_recall : float in [0, 1], optional
+        With the rule "empirical": share of the positive rows that the threshold must find, out of fold;
+        `threshold_found_` says what that costs.
     train_costs : {"class_mean", "row"}
         What a booster learns from: the mean regret of each class, or the costs of each row. With "row" and
         "expected_cost" the amounts count twice.
@@ -83,6 +91,10 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     calibrator_ : Calibrator
     threshold_ : float or None
         With the rule "empirical" the threshold on the score.
+    threshold_found_ : FoundThreshold or None
+        What that threshold does to the out-of-fold rows: cost, recall, specificity, and the price of its aim
+        and of `min_recall`. Costs are those of the training rows, times their weights. Not there after
+        loading an artifact.
     priors_ : ndarray of shape (K,)
         Share of each class in training.
     oof_score_, oof_probabilities_ : ndarray of shape (n,) or (n, K), and (n, K)
@@ -111,6 +123,7 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     encoder_: FeatureEncoder
     calibrator_: Calibrator
     threshold_: float | None
+    threshold_found_: FoundThreshold | None
     priors_: NDArray[np.float64]
     oof_score_: NDArray[np.float64]
     oof_probabilities_: NDArray[np.float64]
@@ -127,6 +140,8 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         costs: CostSpec | CostMatrix | None = None,
         calibration: CalibrationKind = "auto",
         decision_rule: DecisionRule = "expected_cost",
+        threshold_aim: Aim = "cost",
+        min_recall: Annotated[float, Range(minimum=0, maximum=1)] | None = None,
         train_costs: TrainCosts = "class_mean",
         split: Split | None = None,
         random_state: Any = 0,
@@ -136,6 +151,8 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.costs = costs
         self.calibration = calibration
         self.decision_rule = decision_rule
+        self.threshold_aim = threshold_aim
+        self.min_recall = min_recall
         self.train_costs = train_costs
         self.split = split
         self.random_state = random_state
@@ -186,6 +203,9 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             If a parameter, the data, or costs are not acceptable; the message says which.
         """
         check_parameters(self)
+        aims_otherwise = self.threshold_aim != "cost" or self.min_recall is not None
+        if aims_otherwise and self.decision_rule != "empirical":
+            raise ValueError("threshold_aim and min_recall are for the decision rule 'empirical'")
         columns, targets = self._read_training(X, y, types)
         self.classes_, y_class = ordered_classes(targets, self.costs)
         weight = _weights_of_all(sample_weight, y_class)
@@ -200,8 +220,8 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.costs_ = given
         if sample_cost is not None and self.costs is None:
             self.costs_ = self._spec_of(costs.class_means(), given.positive)
-        booster, rows = self._priced(columns, costs.recoded(codes), order)
         ordered_side = {name: values[order] for name, values in side.items()}
+        booster, rows = self._priced(columns, costs.recoded(codes), order, ordered_side)
         where = folds(self.split or Split(), rows.y, seed=self._seed(), **ordered_side)
         raw = out_of_fold_scores(booster, rows, where, n_jobs=self.n_jobs, progress=progress)
         fitted = fit_rows(booster, rows, rounds_of(progress, "boosting", len(where), len(where) + 1))
@@ -356,7 +376,9 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         named = spec.positive if isinstance(self.costs, CostSpec) or n_classes > 2 else 1
         return TrainingCosts.of_samples(sample_cost, y, weight, n_classes, named)
 
-    def _priced(self, columns: Columns, costs: TrainingCosts, order: Rows) -> tuple[Any, TrainingSet]:
+    def _priced(
+        self, columns: Columns, costs: TrainingCosts, order: Rows, side: Mapping[str, NDArray[Any]]
+    ) -> tuple[Any, TrainingSet]:
         """The booster with its costs, and the rows in their order with theirs."""
         booster = make(DEFAULT_ALGORITHM) if self.estimator is None else clone(self.estimator)
         if not has_fit_parameter(booster, "sample_cost") or "cost_matrix" not in booster.get_params(
@@ -368,7 +390,9 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         booster.set_params(cost_matrix=costs.matrix(), random_state=self._seed(), pos_label=None)
         by_row = costs.rows() if self.train_costs == "row" else None
         ordered = {name: values[order] for name, values in columns.items()}
-        return booster, TrainingSet(ordered, self.column_types_, costs.y, costs.weight, by_row)
+        split = self.split or Split()
+        apart = {name: side[name] for name, kind in _APART.items() if kind == split.kind and name in side}
+        return booster, TrainingSet(ordered, self.column_types_, costs.y, costs.weight, by_row, apart)
 
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -392,10 +416,10 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.calibrator_ = fit_calibrator(
             self.calibration, scores, rows.y[judged], n_classes, rows.weight[judged]
         )
-        self.threshold_ = None
+        self.threshold_ = self.threshold_found_ = None
         if self.decision_rule == "empirical":
-            priced = costs.labelled[judged] * rows.weight[judged][:, None]
-            self.threshold_ = empirical_threshold(scores[:, 0], priced[:, 1], priced[:, 0])
+            self.threshold_found_ = self._find_threshold(scores[:, 0], costs.of_rows(judged))
+            self.threshold_ = self.threshold_found_.threshold
         shares = np.bincount(rows.y, weights=rows.weight, minlength=n_classes)
         self.priors_ = (shares / shares.sum())[codes]
         self.booster_, self.encoder_ = fitted.booster, fitted.encoder
@@ -412,6 +436,18 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if self.threshold_ is None
             else self.threshold_,
             background=background_of(fitted.encoder, fitted.ensemble, rows.columns, rows.weight),
+        )
+
+    def _find_threshold(self, scores: NDArray[np.float64], costs: TrainingCosts) -> FoundThreshold:
+        priced = costs.labelled * costs.weight[:, None]
+        return find_threshold(
+            scores,
+            costs.y == 1,
+            priced[:, 1],
+            priced[:, 0],
+            costs.weight,
+            aim=self.threshold_aim,
+            min_recall=0.0 if self.min_recall is None else float(self.min_recall),
         )
 
     def _restore(
