@@ -82,7 +82,7 @@ def evaluate(  # noqa: PLR0917 - all that is needed to judge, in the order it co
     >>> metrics["total_cost"], metrics["savings"], metrics["confusion"]
     (1.0, 0.5, [[1, 1], [0, 2]])
     """
-    weight = _weights(y_codes, sample_weight)
+    weight = row_weights(y_codes, sample_weight)
     own = _own_costs(costs, y_codes)
     charged = own[np.arange(len(own)), decisions.decision]
     constant = own[:, [a for a, k in enumerate(serves) if k is not None]]
@@ -103,7 +103,7 @@ def evaluate(  # noqa: PLR0917 - all that is needed to judge, in the order it co
         "average_margin": lambda: truth.average_margin(scores, score_scale),
         "base_rate": truth.base_rate,
     }
-    known, undefined = _defined(asked)
+    known, undefined = defined(asked)
     totals = [_total(weight * own[:, a]) for a in range(own.shape[1])]
     baseline = min((a for a, k in enumerate(serves) if k is not None), key=totals.__getitem__)
     return {
@@ -355,7 +355,7 @@ class _Truth:
     def average_margin(self, scores: NDArray[np.float64] | None, scale: float) -> float:
         if scores is None or not scale > 0:
             raise UndefinedMetricError("there are no scores")
-        margin = self._margins(scores) / scale
+        margin = margins(self._y, scores, self._positive) / scale
         return _total(self._weight * margin) / _total(self._weight)
 
     def base_rate(self) -> float:
@@ -363,14 +363,37 @@ class _Truth:
             raise UndefinedMetricError("more than two classes have no positive one")
         return _total(self._weight * (self._y == self._positive)) / _total(self._weight)
 
-    def _margins(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        if scores.ndim == 1:
-            return np.where(self._y == self._positive, scores, -scores)
-        rows = np.arange(len(scores))
-        rivals = scores.copy()
-        rivals[rows, self._y] = -np.inf
-        margins: NDArray[np.float64] = scores[rows, self._y] - rivals.max(axis=1)
-        return margins
+
+def margins(
+    y_codes: NDArray[np.intp], scores: NDArray[np.float64], positive: int | None = None
+) -> NDArray[np.float64]:
+    """By how much each row's score speaks for its class: more than 0 where it is right.
+
+    Parameters
+    ----------
+    y_codes : ndarray of shape (n,), int
+    scores : ndarray of shape (n,) or (n, K), float64
+        Two classes: rising with the positive one. More: one per class; the strongest rival is subtracted.
+    positive : int, optional
+        Index of the positive class of two; class 1 when left out.
+
+    Returns
+    -------
+    ndarray of shape (n,), float64
+        In units of the score; divided by the sum of the votes it lies in [-1, 1].
+
+    Examples
+    --------
+    >>> margins(np.array([1, 0]), np.array([0.5, 0.2]))
+    array([ 0.5, -0.2])
+    """
+    if scores.ndim == 1:
+        return np.where(y_codes == (1 if positive is None else positive), scores, -scores)
+    rows = np.arange(len(scores))
+    rivals = scores.copy()
+    rivals[rows, y_codes] = -np.inf
+    own: NDArray[np.float64] = scores[rows, y_codes] - rivals.max(axis=1)
+    return own
 
 
 # Curves
@@ -435,7 +458,7 @@ def _sweep(
     sample_weight: NDArray[np.float64] | None,
 ) -> dict[str, NDArray[np.float64]]:
     """Outcomes at -inf, at the midpoints of neighbouring values, and at inf."""
-    weight = _weights(y_codes, sample_weight)
+    weight = row_weights(y_codes, sample_weight)
     positive = 1 if positive is None else positive
     own = _own_costs(costs, y_codes)
     distinct, codes = np.unique(values, return_inverse=True)
@@ -482,7 +505,8 @@ def _total(amounts: NDArray[np.float64]) -> float:
     return math.fsum(amounts.tolist())
 
 
-def _weights(y_codes: NDArray[np.intp], sample_weight: NDArray[np.float64] | None) -> NDArray[np.float64]:
+def row_weights(y_codes: NDArray[np.intp], sample_weight: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    """Weights of the rows, 1 if none are given; some must be positive."""
     weight = np.ones(len(y_codes)) if sample_weight is None else np.asarray(sample_weight, np.float64)
     if len(weight) == 0 or not weight.sum() > 0:
         raise ValueError("metrics need at least one row with weight")
@@ -501,7 +525,8 @@ def _confusion(
     return table
 
 
-def _defined(asked: dict[str, Callable[[], Any]]) -> tuple[dict[str, Any], dict[str, str]]:
+def defined(asked: dict[str, Callable[[], Any]]) -> tuple[dict[str, Any], dict[str, str]]:
+    """Values of what has one, None for the rest, and why these have none."""
     known: dict[str, Any] = {}
     undefined: dict[str, str] = {}
     for name, compute in asked.items():
