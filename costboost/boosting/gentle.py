@@ -65,7 +65,7 @@ class GentleAdaBoostClassifier(TwoPartBooster):
     --------
     >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], [0, 0, 1, 0, 1, 1]
     >>> model = GentleAdaBoostClassifier(n_estimators=1).fit(X, y)
-    >>> model.estimator_values_.tolist(), model.predict(X).tolist()
+    >>> model.estimator_values_.round(4).tolist(), model.predict(X).tolist()
     ([[0.5, -1.0]], [0, 0, 1, 1, 1, 1])
     """
 

@@ -25,7 +25,8 @@ class Naive:
     def rounds(self, hypotheses: Sequence[Sequence[int]]) -> tuple[list[dict[str, Any]], str]:
         n = len(self.y)
         w = [value / math.fsum(self.weight) for value in self.weight]
-        D, F, A, history = w, [0.0] * n, [0.0] * n, []
+        D, F, A = w, [0.0] * n, [0.0] * n
+        history: list[dict[str, Any]] = []
         for h in hypotheses:
             W = self.masses(D, h)
             m = normalized([w[i] * math.exp(-self.margin(i, F, A)) for i in range(n)])

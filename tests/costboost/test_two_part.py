@@ -59,7 +59,7 @@ plays = st.builds(Plays, seeds, st.sampled_from(["none", "integers", "fractions"
 
 
 def assert_like_naive(model: Any, naive: Naive, play: Plays, sample_cost: Any = None) -> None:
-    model.set_params(estimator=played(play.hypotheses), n_estimators=6, record=True)
+    model.set_params(estimator=played(list(play.hypotheses)), n_estimators=6, record=True)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*kept no hypothesis")
         model.fit(row_numbers(play.n), play.y, sample_cost=sample_cost, sample_weight=play.weights)
@@ -90,7 +90,7 @@ def test_gentle_and_modest_are_their_formulas(play: Plays, rate: float) -> None:
 @settings(max_examples=60)
 @given(play=plays, tau=st.sampled_from([1.5, 3.0, 50.0, math.inf]), rate=st.sampled_from([1.0, 0.3]))
 def test_pruning_and_penalties_are_their_formulas(play: Plays, tau: float, rate: float) -> None:
-    given_ones = {"tau": tau, "learning_rate": rate}
+    given_ones: dict[str, Any] = {"tau": tau, "learning_rate": rate}
     for cls, name in ((MarginPruningBoostClassifier, "gentle"), (PenalizedAdaBoostClassifier, "penalized")):
         naive = Naive(name, play.y.tolist(), play.weights.tolist(), **given_ones)
         assert_like_naive(cls(**given_ones), naive, play)
@@ -98,7 +98,7 @@ def test_pruning_and_penalties_are_their_formulas(play: Plays, tau: float, rate:
 
 @settings(max_examples=60)
 @given(play=plays, reset_to=st.sampled_from(["one", "cost"]), by_row=st.booleans())
-def test_priced_boosters_are_their_formulas(play: Plays, reset_to: str, by_row: bool) -> None:
+def test_priced_boosters_are_their_formulas(play: Plays, reset_to: Any, by_row: bool) -> None:
     y, w = play.y, play.weights
     negatives = np.average(play.cost[y < 0], weights=w[y < 0])
     unit = play.cost / negatives if by_row else np.where(y > 0, w[y < 0].sum() / w[y > 0].sum(), 1.0)
@@ -119,7 +119,7 @@ def test_priced_boosters_are_their_formulas(play: Plays, reset_to: str, by_row: 
 
 @given(play=plays)
 def test_beyond_one_outputs_do_not_lower_the_adaptive_cost(play: Plays) -> None:
-    model = PCADAClassifier(played(play.hypotheses), n_estimators=6, learning_rate=5.0, cost_ratio=2.0)
+    model = PCADAClassifier(played(list(play.hypotheses)), n_estimators=6, learning_rate=5.0, cost_ratio=2.0)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*kept no hypothesis")
         model.set_params(record=True).fit(row_numbers(play.n), play.y)

@@ -5,7 +5,7 @@ misses row 2, so U of part 1 is 1/6 and of part 2 (1/6 - 4/6)(1 - 1/6) = -5/12.
 """
 
 import math
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -127,7 +127,8 @@ def test_pcada_repaired() -> None:
 
 
 def test_the_reset_makes_a_missed_positive_the_lighter_one_only_as_printed() -> None:
-    for reset_to, lighter in (("one", True), ("cost", False)):
+    cases: tuple[tuple[Literal["one", "cost"], bool], ...] = (("one", True), ("cost", False))
+    for reset_to, lighter in cases:
         model = PCADAClassifier(played(HYPOTHESES), n_estimators=1, reset_to=reset_to, record=True).fit(X, Y)
         right, missed = model.history_[0]["D_next"][:2]
         assert (missed < right) == lighter
