@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         decide_by_label,
         decide_by_threshold,
     )
+    from costboost.explain import CostsWithout, Explainer, Explanation, costs_without
     from costboost.features import FeatureEncoder
     from costboost.learners.stump import DecisionStump
     from costboost.metrics import evaluate, threshold_table
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from costboost.persistence import ArtifactError, dump, load, load_scorer
     from costboost.registry import ALGORITHMS, DEFAULT_ALGORITHM, Algorithm
     from costboost.scorer import Scorer
+    from costboost.shape_functions import importance, shapes
     from costboost.splits import Split, canonical_order, folds, holdout
     from costboost.terms import Terms
 
@@ -73,8 +75,11 @@ __all__ = [
     "CostSensitiveBooster",
     "CostSensitiveModel",
     "CostSpec",
+    "CostsWithout",
     "DecisionStump",
     "Decisions",
+    "Explainer",
+    "Explanation",
     "FeatureEncoder",
     "GCADAClassifier",
     "GentleAdaBoostClassifier",
@@ -90,6 +95,7 @@ __all__ = [
     "UnreasonableCostsError",
     "canonical_order",
     "correct_priors",
+    "costs_without",
     "decide",
     "decide_by_label",
     "decide_by_threshold",
@@ -98,9 +104,11 @@ __all__ = [
     "fit_calibrator",
     "folds",
     "holdout",
+    "importance",
     "load",
     "load_scorer",
     "regrets",
+    "shapes",
     "threshold_table",
     "unreasonable_rows",
 ]
@@ -128,6 +136,7 @@ _HOMES = {
     "cost_specs": ("Action", "CostSpec", "Review"),
     "costs": ("CostMatrix", "UnreasonableCostsError", "regrets", "unreasonable_rows"),
     "decisions": ("Decisions", "correct_priors", "decide", "decide_by_label", "decide_by_threshold"),
+    "explain": ("CostsWithout", "Explainer", "Explanation", "costs_without"),
     "features": ("FeatureEncoder",),
     "learners.stump": ("DecisionStump",),
     "metrics": ("evaluate", "threshold_table"),
@@ -135,6 +144,7 @@ _HOMES = {
     "persistence": ("ArtifactError", "dump", "load", "load_scorer"),
     "registry": ("ALGORITHMS", "DEFAULT_ALGORITHM", "Algorithm"),
     "scorer": ("Scorer",),
+    "shape_functions": ("importance", "shapes"),
     "splits": ("Split", "canonical_order", "folds", "holdout"),
     "terms": ("Terms",),
 }
