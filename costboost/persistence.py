@@ -7,6 +7,7 @@ sizes before anything is allocated, then types, shapes, indices and values.
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import metadata
@@ -362,6 +363,8 @@ def _plain_value(name: str, value: Any) -> Any:
     plain = value.item() if isinstance(value, np.generic) else value
     if not (plain is None or isinstance(plain, bool | int | float | str)):
         raise ValueError(f"parameter {name} holds a {type(plain).__name__}, which cannot be stored")
+    if isinstance(plain, float) and not math.isfinite(plain):
+        raise ValueError(f"parameter {name} is {plain}, which cannot be stored")
     return plain
 
 

@@ -22,9 +22,8 @@ from costboost.cost_specs import Action, CostSpec, Review
 from costboost.costs import CostMatrix
 from costboost.decisions import decide
 from costboost.model import CostSensitiveModel
-from costboost.registry import ALGORITHMS
+from costboost.registry import ALGORITHMS, make
 from costboost.splits import Split
-from tests.costboost.registered import make
 
 #: What boosters say of themselves is their tests' affair; a model must work with each of them.
 pytestmark = pytest.mark.filterwarnings(

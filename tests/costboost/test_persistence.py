@@ -21,9 +21,8 @@ from costboost.cost_specs import Action, CostSpec, Review
 from costboost.learners.stump import DecisionStump
 from costboost.model import CostSensitiveModel
 from costboost.persistence import ArtifactError, dump, load, load_scorer, read_header
-from costboost.registry import ALGORITHMS
+from costboost.registry import ALGORITHMS, make
 from costboost.splits import Split
-from tests.costboost.registered import make
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.*kept no hypothesis:UserWarning", "ignore:.*costs compound over the rounds:UserWarning"
@@ -180,6 +179,8 @@ def test_what_cannot_be_stored_is_refused():
     )
     with pytest.raises(ValueError, match="beta"):
         dump(CostSensitiveModel(steady).fit(X, y))
+    with pytest.raises(ValueError, match="tau is inf"):
+        dump(CostSensitiveModel(make("mcada", {"n_estimators": 2, "tau": np.inf})).fit(X, y))
     with pytest.raises(NotFittedError):
         dump(CostSensitiveModel())
 
