@@ -33,8 +33,18 @@ if TYPE_CHECKING:
     from costboost.boosting.penalized import PenalizedAdaBoostClassifier
     from costboost.calibration import Calibrator, fit_calibrator
     from costboost.cost_cells import CostCell
+    from costboost.cost_ranges import CostRangeReport, cost_range_report
     from costboost.cost_specs import Action, CostSpec, Review
     from costboost.costs import CostMatrix, UnreasonableCostsError, regrets, unreasonable_rows
+    from costboost.curves import (
+        brier_curve,
+        evaluate_curves,
+        margin_distribution,
+        net_benefit_curve,
+        pr_curve,
+        roc_curve,
+        staged_table,
+    )
     from costboost.decisions import (
         Decisions,
         correct_priors,
@@ -49,10 +59,14 @@ if TYPE_CHECKING:
     from costboost.model import CostSensitiveModel
     from costboost.persistence import ArtifactError, dump, load, load_scorer
     from costboost.registry import ALGORITHMS, DEFAULT_ALGORITHM, Algorithm
+    from costboost.reliability import calibration_line, reliability_table
+    from costboost.review import ReviewPlan, lower_envelope, plan_reviews
     from costboost.scorer import Scorer
+    from costboost.scorers import CostScorer
     from costboost.shape_functions import importance, shapes
     from costboost.splits import Split, canonical_order, folds, holdout
     from costboost.terms import Terms
+    from costboost.thresholds import FoundThreshold, empirical_threshold, find_threshold
 
 __all__ = [
     "ALGORITHMS",
@@ -72,6 +86,8 @@ __all__ = [
     "Calibrator",
     "CostCell",
     "CostMatrix",
+    "CostRangeReport",
+    "CostScorer",
     "CostSensitiveBooster",
     "CostSensitiveModel",
     "CostSpec",
@@ -81,6 +97,7 @@ __all__ = [
     "Explainer",
     "Explanation",
     "FeatureEncoder",
+    "FoundThreshold",
     "GCADAClassifier",
     "GentleAdaBoostClassifier",
     "MCADAClassifier",
@@ -89,26 +106,41 @@ __all__ = [
     "PCADAClassifier",
     "PenalizedAdaBoostClassifier",
     "Review",
+    "ReviewPlan",
     "Scorer",
     "Split",
     "Terms",
     "UnreasonableCostsError",
+    "brier_curve",
+    "calibration_line",
     "canonical_order",
     "correct_priors",
+    "cost_range_report",
     "costs_without",
     "decide",
     "decide_by_label",
     "decide_by_threshold",
     "dump",
+    "empirical_threshold",
     "evaluate",
+    "evaluate_curves",
+    "find_threshold",
     "fit_calibrator",
     "folds",
     "holdout",
     "importance",
     "load",
     "load_scorer",
+    "lower_envelope",
+    "margin_distribution",
+    "net_benefit_curve",
+    "plan_reviews",
+    "pr_curve",
     "regrets",
+    "reliability_table",
+    "roc_curve",
     "shapes",
+    "staged_table",
     "threshold_table",
     "unreasonable_rows",
 ]
@@ -134,7 +166,17 @@ _HOMES = {
     "calibration": ("Calibrator", "fit_calibrator"),
     "cost_cells": ("CostCell",),
     "cost_specs": ("Action", "CostSpec", "Review"),
+    "cost_ranges": ("CostRangeReport", "cost_range_report"),
     "costs": ("CostMatrix", "UnreasonableCostsError", "regrets", "unreasonable_rows"),
+    "curves": (
+        "brier_curve",
+        "evaluate_curves",
+        "margin_distribution",
+        "net_benefit_curve",
+        "pr_curve",
+        "roc_curve",
+        "staged_table",
+    ),
     "decisions": ("Decisions", "correct_priors", "decide", "decide_by_label", "decide_by_threshold"),
     "explain": ("CostsWithout", "Explainer", "Explanation", "costs_without"),
     "features": ("FeatureEncoder",),
@@ -143,10 +185,14 @@ _HOMES = {
     "model": ("CostSensitiveModel",),
     "persistence": ("ArtifactError", "dump", "load", "load_scorer"),
     "registry": ("ALGORITHMS", "DEFAULT_ALGORITHM", "Algorithm"),
+    "reliability": ("calibration_line", "reliability_table"),
+    "review": ("ReviewPlan", "lower_envelope", "plan_reviews"),
     "scorer": ("Scorer",),
+    "scorers": ("CostScorer",),
     "shape_functions": ("importance", "shapes"),
     "splits": ("Split", "canonical_order", "folds", "holdout"),
     "terms": ("Terms",),
+    "thresholds": ("FoundThreshold", "empirical_threshold", "find_threshold"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

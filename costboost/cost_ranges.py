@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from costboost.decisions import Decisions, decide
 
-__all__ = ["CostRangeReport", "cost_ranges"]
+__all__ = ["CostRangeReport", "cost_range_report"]
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class CostRangeReport:
         }
 
 
-def cost_ranges(
+def cost_range_report(
     probabilities: NDArray[np.float64],
     low: NDArray[np.float64],
     high: NDArray[np.float64],
@@ -94,7 +94,7 @@ def cost_ranges(
     --------
     >>> p = np.array([[0.95, 0.05], [0.85, 0.15]])
     >>> low, high = np.array([[0.0, 1.0], [7.0, 0.0]]), np.array([[0.0, 1.0], [11.0, 0.0]])
-    >>> report = cost_ranges(p, low, high, serves=(0, 1))
+    >>> report = cost_range_report(p, low, high, serves=(0, 1))
     >>> report.decisions.decision, report.flips, report.worst_cost
     (array([0, 1]), array([False, False]), array([0.55, 0.85]))
     """

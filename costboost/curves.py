@@ -19,7 +19,7 @@ from costboost.thresholds import least_cost
 
 __all__ = [
     "brier_curve",
-    "curves",
+    "evaluate_curves",
     "margin_distribution",
     "net_benefit_curve",
     "pr_curve",
@@ -34,7 +34,7 @@ Bools = NDArray[np.bool_]
 Curve = dict[str, list[Any]]
 
 
-def curves(
+def evaluate_curves(
     y_codes: NDArray[np.intp],
     probabilities: Floats,
     costs: Floats,
@@ -65,7 +65,7 @@ def curves(
     Examples
     --------
     >>> p = np.array([0.9, 0.6, 0.2, 0.05])
-    >>> found = curves(
+    >>> found = evaluate_curves(
     ...     np.array([1, 1, 0, 0]),
     ...     np.column_stack([1 - p, p]),
     ...     np.array([[0.0, 1.0], [9.0, 0.0]]),

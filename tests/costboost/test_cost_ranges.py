@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from costboost.cost_cells import CostCell
-from costboost.cost_ranges import cost_ranges
+from costboost.cost_ranges import cost_range_report
 from costboost.cost_specs import CostSpec
 from costboost.decisions import decide
 from tests.costboost.strategies import probabilities, row_costs
@@ -27,7 +27,7 @@ def test_against_all_corners(data: st.DataObject, serves: Any) -> None:
     p = data.draw(probabilities(2, 4))
     a, b = (data.draw(row_costs(1, 2, len(serves)))[0] for _ in range(2))
     low, high = np.minimum(a, b), np.maximum(a, b)
-    report = cost_ranges(p, low, high, serves=serves)
+    report = cost_range_report(p, low, high, serves=serves)
     seen = np.zeros((len(p), len(serves)), dtype=bool)
     seen[np.arange(len(p)), report.decisions.decision] = True
     regret = np.zeros(len(p))
@@ -48,7 +48,7 @@ def test_against_all_corners(data: st.DataObject, serves: Any) -> None:
 def test_no_range_no_flip(data: st.DataObject) -> None:
     p = data.draw(probabilities(3, 6))
     costs = data.draw(row_costs(len(p), 3, 3))
-    report = cost_ranges(p, costs, costs, serves=(0, 1, 2))
+    report = cost_range_report(p, costs, costs, serves=(0, 1, 2))
     assert not report.flips.any()
     assert (report.decisions.decision == decide(p, costs, serves=(0, 1, 2)).decision).all()
     assert np.allclose(report.worst_regret, 0, atol=1e-6)
@@ -65,7 +65,7 @@ def test_wider_ranges_flip_more_and_cost_more() -> None:
     for width in (0.0, 0.1, 0.5, 0.9):
         low = np.array([[0.0, 1.0 - width], [9.0 * (1 - width), 0.0]])
         high = np.array([[0.0, 1.0 + width], [9.0 * (1 + width), 0.0]])
-        report = cost_ranges(p, low, high, serves=(0, 1), costs=np.array([[0.0, 1.0], [9.0, 0.0]]))
+        report = cost_range_report(p, low, high, serves=(0, 1), costs=np.array([[0.0, 1.0], [9.0, 0.0]]))
         total = report.summary()
         assert total["best_cost"] <= total["expected_cost"] <= total["worst_cost"]
         assert total["flips"] == report.flips.sum() == round(total["flip_rate"] * 500)
@@ -77,7 +77,7 @@ def test_wider_ranges_flip_more_and_cost_more() -> None:
     # By hand: p* lies between 0.5/(0.5 + 13.5) and 1.5/(1.5 + 4.5) at a width of one half.
     low, high = np.array([[0.0, 0.5], [4.5, 0.0]]), np.array([[0.0, 1.5], [13.5, 0.0]])
     by_hand = (q > 0.5 / 14) & (q < 1.5 / 6)
-    assert (cost_ranges(p, low, high, serves=(0, 1)).flips == by_hand).all()
+    assert (cost_range_report(p, low, high, serves=(0, 1)).flips == by_hand).all()
 
 
 def test_specs_give_ranges_row_by_row() -> None:
@@ -86,9 +86,9 @@ def test_specs_give_ranges_row_by_row() -> None:
     p = np.column_stack([1 - q, q])
     low, high = (CostSpec.binary(fn=CostCell(per={"amount": factor}), fp=5.0) for factor in (0.6, 1.0))
     weight = rng.random(50)
-    report = cost_ranges(p, low.evaluate(columns, 50), high.evaluate(columns, 50), serves=(0, 1))
+    report = cost_range_report(p, low.evaluate(columns, 50), high.evaluate(columns, 50), serves=(0, 1))
     each = [
-        cost_ranges(
+        cost_range_report(
             p[[i]], *(s.evaluate({"amount": columns["amount"][[i]]}, 1) for s in (low, high)), serves=(0, 1)
         )
         for i in range(50)
@@ -102,7 +102,7 @@ def test_specs_give_ranges_row_by_row() -> None:
 def test_the_cautious_action_regrets_least() -> None:
     p = np.array([[0.9, 0.1]])
     low, high = np.array([[0.0, 1.0], [8.0, 0.0]]), np.array([[0.0, 1.0], [90.0, 0.0]])
-    report = cost_ranges(p, low, high, serves=(0, 1), costs=np.array([[0.0, 1.0], [8.5, 0.0]]))
+    report = cost_range_report(p, low, high, serves=(0, 1), costs=np.array([[0.0, 1.0], [8.5, 0.0]]))
     assert report.decisions.decision.tolist() == [0]
     assert report.cautious.tolist() == [1]
     assert report.worst_regret[0] == pytest.approx(0.1 * 90 - 0.9)
@@ -111,8 +111,8 @@ def test_the_cautious_action_regrets_least() -> None:
 def test_costs_outside_their_range_are_refused() -> None:
     p, low = np.array([[0.5, 0.5]]), np.array([[0.0, 1.0], [1.0, 0.0]])
     with pytest.raises(ValueError, match="within its range"):
-        cost_ranges(p, low, low - 1, serves=(0, 1))
+        cost_range_report(p, low, low - 1, serves=(0, 1))
     with pytest.raises(ValueError, match="within its range"):
-        cost_ranges(p, low, low + 1, serves=(0, 1), costs=low + 2)
+        cost_range_report(p, low, low + 1, serves=(0, 1), costs=low + 2)
     with pytest.raises(ValueError, match="costs must have shape"):
-        cost_ranges(p, low[:, :1], low + 1, serves=(0, 1))
+        cost_range_report(p, low[:, :1], low + 1, serves=(0, 1))

@@ -16,7 +16,7 @@ from sklearn.metrics import roc_curve as sklearn_roc_curve
 from costboost.curves import (
     MAX_POINTS,
     brier_curve,
-    curves,
+    evaluate_curves,
     margin_distribution,
     net_benefit_curve,
     pr_curve,
@@ -209,7 +209,7 @@ def test_many_rows_and_rounds_give_512_points_at_most() -> None:
     p = rng.random(n)
     y = (rng.random(n) < p).astype(int)
     costs = np.array([[0.0, 1.0], [9.0, 0.0]])
-    found = curves(y, np.column_stack([1 - p, p]), costs, serves=(0, 1))
+    found = evaluate_curves(y, np.column_stack([1 - p, p]), costs, serves=(0, 1))
     assert found["undefined"] == {}
     for name in ("roc", "pr", "calibration", "cost", "net_benefit", "thresholds"):
         assert {len(column) for column in found[name].values()} <= set(range(2, MAX_POINTS + 1))
@@ -231,14 +231,14 @@ def test_several_classes_each_against_the_rest_and_what_is_undefined() -> None:
     rng = np.random.default_rng(3)
     p = rng.dirichlet(np.ones(3), 60)
     y = np.array([rng.choice(3, p=row) for row in p])
-    found = curves(y, p, 1 - np.eye(3), serves=(0, 1, 2))
+    found = evaluate_curves(y, p, 1 - np.eye(3), serves=(0, 1, 2))
     assert len(found["classes"]) == 3
     assert found["classes"][1]["roc"] == roc_curve(y == 1, p[:, 1], np.ones(60))
-    one = curves(np.zeros(4, dtype=int), np.full((4, 2), 0.5), 1 - np.eye(2), serves=(0, 1))
+    one = evaluate_curves(np.zeros(4, dtype=int), np.full((4, 2), 0.5), 1 - np.eye(2), serves=(0, 1))
     assert one["roc"] is None
     assert one["undefined"].keys() == {"roc", "pr", "calibration_line"}
     json.dumps(one, allow_nan=False)
-    flipped = curves(
+    flipped = evaluate_curves(
         1 - y.clip(0, 1),
         p[:, [1, 0]] / p[:, :2].sum(axis=1)[:, None],
         1 - np.eye(2),

@@ -11,12 +11,16 @@ import costboost
 
 LIGHT = [
     "calibration",
+    "cost_ranges",
     "costs",
+    "curves",
     "decisions",
     "features",
     "libm",
     "metrics",
     "persistence",
+    "reliability",
+    "review",
     "scorer",
     "splits",
 ]
