@@ -354,10 +354,7 @@ class TestRegistry:
             schema = algorithm.parameters
             assert {"n_estimators", "learning_rate"} <= schema["properties"].keys()
             assert all(entry["description"] for entry in schema["properties"].values())
-            assert (
-                not {"estimator", "cost_fn", "cost_matrix", "random_state", "record"}
-                & schema["properties"].keys()
-            )
+            assert not {"cost_fn", "cost_matrix", "random_state", "record"} & schema["properties"].keys()
             assert algorithm.reference
             assert algorithm.title
         assert ALGORITHMS["adacost"].parameters["properties"]["cost_scale"]["exclusiveMinimum"] == 0
