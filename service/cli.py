@@ -19,7 +19,6 @@ from sqlalchemy import URL
 from sqlalchemy.exc import DBAPIError
 
 from service.db.migrations import DamagedDatabaseError
-from service.db.migrations import migrate as bring_to_head
 from service.settings import PREFIX, Settings, SettingsError, load_settings
 
 app = typer.Typer(
@@ -66,12 +65,12 @@ def worker(data_dir: DataDir = None) -> None:
 @app.command()
 def migrate(data_dir: DataDir = None) -> None:
     """Bring the database to the schema of this release; safe to repeat."""
-    from service.wiring import wire
+    from service import wiring
 
     with _explained():
-        wiring = wire(_settings(data_dir))
-        bring_to_head(wiring.database)
-        wiring.close()
+        wired = wiring.wire(_settings(data_dir))
+        wiring.migrate(wired)
+        wired.close()
 
 
 @app.command()

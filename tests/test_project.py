@@ -6,10 +6,12 @@ import importlib.metadata
 import json
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -191,6 +193,15 @@ def test_serving_to_the_network_without_keys_is_refused() -> None:
     done = costboost("serve", "--host", "0.0.0.0", "--port", "0")
     assert done.returncode == 2
     assert "other machines" in done.stderr
+
+
+def test_migrating_makes_the_tables_of_the_service_and_of_the_job_engine(tmp_path: Path) -> None:
+    for _ in range(2):  # safe to repeat
+        done = costboost("migrate", "--data-dir", str(tmp_path))
+        assert (done.returncode, done.stderr) == (0, "")
+    with closing(sqlite3.connect(tmp_path / "costboost.db")) as database:
+        tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    assert {"training_jobs", "versions", "workflow_status"} <= tables
 
 
 def test_a_database_that_cannot_be_reached_is_told_in_one_line() -> None:
