@@ -153,6 +153,8 @@ def _training_rows(
 ) -> TrainingRows:
     shift = 1.0 if chosen.fit_intercept else 0.0
     if chosen.kernel == "precomputed":
+        if X.shape[0] != X.shape[1]:
+            raise ValueError(f"kernel values of all pairs of rows form a square matrix, not {X.shape}")
         return Pairs(X, shift)
     scaler = Scaler.of(X, weights, chosen.standardize)
     if chosen.kernel == "linear":

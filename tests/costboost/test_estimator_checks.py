@@ -10,7 +10,13 @@ from costboost.learners.stump import DecisionStump
 from costboost.learners.tree import HistogramTree
 from costboost.registry import ALGORITHMS
 
-ESTIMATORS = [DecisionStump(), HistogramTree(), *(algorithm.cls() for algorithm in ALGORITHMS.values())]
+ESTIMATORS = [
+    DecisionStump(),
+    HistogramTree(),
+    *(algorithm.cls() for algorithm in ALGORITHMS.values()),
+    ALGORITHMS["cgada"].cls({"name": "tree", "max_depth": 2}, n_estimators=5),
+    ALGORITHMS["cgada"].cls("svm", n_estimators=5),
+]
 
 
 def name_of(check: Any) -> str:

@@ -62,6 +62,19 @@ def test_a_job_tells_its_story(service: Service, fraud_csv: str) -> None:
 
 
 @only_sqlite
+@pytest.mark.parametrize("estimator", [{"name": "tree", "max_depth": 2}, "svm"], ids=["tree", "svm"])
+def test_a_job_chooses_its_weak_learner(service: Service, fraud_csv: str, estimator: Any) -> None:
+    name = f"over-{estimator if isinstance(estimator, str) else estimator['name']}"
+    params = {"n_estimators": 5, "estimator": estimator}
+    job = service.train(name, fraud_csv, COSTS, params=params, options={"positive_class": "fraud"})
+    assert job["status"] == "succeeded", job
+    assert service.http.get(f"/v1/models/{name}/versions/1").json()["params"] == params
+    # A row alone is scored as among others.
+    found = service.predict(name, ROWS)
+    assert numbers(service.predict(name, ROWS[3:4])) == numbers(found)[3:4]
+
+
+@only_sqlite
 def test_renamed_classes_give_the_same(service: Service, fraud_csv: str, expected: list[Any]) -> None:
     # "bad" sorts before "good", "fraud" before "legit": and the other way round.
     for good, bad in (("good", "bad"), ("aa", "zz")):
@@ -183,6 +196,7 @@ BAD_SPECS: list[tuple[dict[str, Any], str]] = [
     ({"params": {"n_estimators": 0}}, "/params/n_estimators"),
     ({"params": {"n_estimators": "ten"}}, "/params/n_estimators"),
     ({"params": {"nothing": 1}}, "/params/nothing"),
+    ({"params": {"estimator": {"name": "tree", "max_depth": 99}}}, "/params/estimator/max_depth"),
     ({"dataset": "ds_0"}, "/dataset"),
     ({"model": "Not A Name"}, "/model"),
     ({"tenant_id": "x"}, "/tenant_id"),

@@ -23,6 +23,8 @@ def faults(table, spec, spelled):
     [
         {},
         {"algorithm": "CS-AdaBoost"},
+        {"params": {"estimator": "svm"}},
+        {"params": {"estimator": {"name": "tree", "max_depth": 3}}},
         {"costs": {"fn": {"per": {"amount": 1}}, "fp": {"per": {"price": 1}}}},
         {"split": {"kind": "group", "column": "shop"}},
         {"split": {"kind": "time", "column": "when"}},
@@ -40,7 +42,12 @@ def test_nothing_wrong(faults, more):
         ({"params": {"n_estimators": "many"}}, ("/params/n_estimators", "invalid_param")),
         ({"params": {"n_estimators": True}}, ("/params/n_estimators", "invalid_param")),
         ({"params": {"no/such": 1}}, ("/params/no~1such", "invalid_param")),
-        ({"params": {"estimator": "svm"}}, ("/params/estimator", "invalid_param")),
+        ({"params": {"estimator": "forest"}}, ("/params/estimator", "invalid_param")),
+        ({"params": {"estimator": {"name": "forest"}}}, ("/params/estimator/name", "invalid_param")),
+        (
+            {"params": {"estimator": {"name": "tree", "max_depth": 0}}},
+            ("/params/estimator/max_depth", "invalid_param"),
+        ),
         ({"costs": {"fn": 1, "fp": 0}}, ("/costs/fp", "unreasonable_costs")),
         ({"costs": MATRIX}, ("/costs/classes", "classes_mismatch")),
         ({"costs": {"fn": {"per": {"nosuch": 1}}, "fp": 1}}, ("/costs/fn/per/nosuch", "unknown_column")),

@@ -149,6 +149,23 @@ def test_three_classes(train, columns_of):
     assert np.allclose(answers.probabilities.sum(axis=1), 1.0)
 
 
+@pytest.mark.parametrize(
+    "estimator",
+    ["tree", "svm", {"name": "svm", "kernel": "rbf", "exact_rows": 50, "nystroem_components": 20}],
+)
+@pytest.mark.parametrize("costs", [{"fn": 50, "fp": 5}, MATRIX])
+def test_other_weak_learners(train, columns_of, estimator, costs):
+    classes = ("a", "b", "c") if costs is MATRIX else ("legit", "fraud")
+    trained = train(
+        columns_of(400, classes=classes), costs, params={"n_estimators": 5, "estimator": estimator}
+    )
+    assert trained.metrics["roc_auc" if costs is not MATRIX else "expected_cost"] is not None
+    answers, by_class = probabilities(trained, columns_of(20, seed=2))
+    assert set(by_class) == set(classes)
+    _, again = probabilities(trained, {name: values[:1] for name, values in columns_of(20, seed=2).items()})
+    assert all(again[name][0] == by_class[name][0] for name in classes)
+
+
 @pytest.mark.parametrize("rule", ["empirical", "sign"])
 def test_other_decision_rules(train, columns_of, rule):
     trained = train(decision_rule=rule)
