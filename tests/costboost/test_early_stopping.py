@@ -7,8 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OrdinalEncoder
+from sklearn.tree import DecisionTreeClassifier
 
 from costboost.boosting._base import CostSensitiveBooster
 from costboost.boosting._early_stopping import parts_of
@@ -183,6 +187,19 @@ def test_a_weak_learner_of_others_is_asked_about_the_rows_set_aside() -> None:
     X, y = rows()
     model = booster("cgada", estimator=LogisticRegression(), early_stopping=2, n_estimators=20)
     assert len(fit(model, X, y).validation_cost_) >= 1
+
+
+def test_sparse_rows_and_rows_of_text_are_set_aside_too() -> None:
+    X, y = rows()
+    model = booster("cgada", estimator=LogisticRegression(), early_stopping=2, n_estimators=20)
+    assert len(fit(model, csr_array(X), y).validation_cost_) >= 1
+    words = X.astype(str).astype(object)
+    tree = make_pipeline(
+        OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1),
+        DecisionTreeClassifier(max_depth=1),
+    )
+    model = booster("cgada", estimator=tree, early_stopping=2, n_estimators=5)
+    assert len(fit(model, words, y).validation_cost_) >= 1
 
 
 # Warm starts
