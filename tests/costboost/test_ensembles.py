@@ -1,4 +1,4 @@
-"""Stored ensembles of trees and machines: they say what the votes of the booster say, to the bit, row by row."""
+"""Stored ensembles of trees and machines say what the votes of the booster say, to the bit, row by row."""
 
 import dataclasses
 import math

@@ -160,7 +160,7 @@ def test_other_weak_learners(train, columns_of, estimator, costs):
         columns_of(400, classes=classes), costs, params={"n_estimators": 5, "estimator": estimator}
     )
     assert trained.metrics["roc_auc" if costs is not MATRIX else "expected_cost"] is not None
-    answers, by_class = probabilities(trained, columns_of(20, seed=2))
+    _, by_class = probabilities(trained, columns_of(20, seed=2))
     assert set(by_class) == set(classes)
     _, again = probabilities(trained, {name: values[:1] for name, values in columns_of(20, seed=2).items()})
     assert all(again[name][0] == by_class[name][0] for name in classes)
