@@ -177,7 +177,7 @@ class PreparedStump:
         else:
             unmet = len(self.columns.cuts[column]) + 1
             lean = lean_of_sides(codes[column], index, unmet, masses)
-            unknown = side[sign if lean > 0 else -sign]
+            unknown = side[sign if lean > slack else -sign]
         return Split(column, index, side[-sign], side[sign], unknown)
 
     def _split_many(self, masses: NDArray[np.int64], labels: Labels, slack: int) -> Split:
@@ -189,7 +189,7 @@ class PreparedStump:
         below, above = bins[: index + 1].sum(axis=0), bins[index + 1 : -1].sum(axis=0)
         named = [_heaviest(side, slack) for side in (below, above, bins[-1])]
         if bins[-1].max() <= slack:
-            named[2] = named[1] if above.sum() > below.sum() else named[0]
+            named[2] = named[1] if above.sum() > below.sum() + slack else named[0]
         return Split(column, index, *named)
 
     def _respond(self, split: Split, labels: Labels) -> NDArray[Any]:
