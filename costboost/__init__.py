@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from costboost.boosting._base import CostSensitiveBooster
     from costboost.boosting.ada_boost import AdaBoostClassifier, AdaMECClassifier, CGAdaClassifier
+    from costboost.boosting.ada_boost_nu import AdaBoostNuClassifier
     from costboost.boosting.ada_c import AdaCClassifier
     from costboost.boosting.ada_cost import AdaCostClassifier
     from costboost.boosting.ada_u_boost import AdaUBoostClassifier
@@ -28,9 +29,12 @@ if TYPE_CHECKING:
         MarginPruningBoostClassifier,
         MCADAClassifier,
     )
+    from costboost.boosting.lp_boost import LPBoostClassifier
     from costboost.boosting.modest import ModestAdaBoostClassifier
     from costboost.boosting.pcada import PCADAClassifier
     from costboost.boosting.penalized import PenalizedAdaBoostClassifier
+    from costboost.boosting.soft_band_boost import SoftBandBoostClassifier
+    from costboost.boosting.soft_boost import SoftBoostClassifier
     from costboost.calibration import Calibrator, fit_calibrator
     from costboost.cost_cells import CostCell
     from costboost.cost_ranges import CostRangeReport, cost_range_report
@@ -55,6 +59,8 @@ if TYPE_CHECKING:
     from costboost.explain import CostsWithout, Explainer, Explanation, costs_without
     from costboost.features import FeatureEncoder
     from costboost.learners.stump import DecisionStump
+    from costboost.learners.svm import WeightedSVM
+    from costboost.learners.tree import HistogramTree
     from costboost.metrics import evaluate, threshold_table
     from costboost.model import CostSensitiveModel
     from costboost.persistence import ArtifactError, dump, load, load_scorer
@@ -73,6 +79,7 @@ __all__ = [
     "DEFAULT_ALGORITHM",
     "Action",
     "AdaBoostClassifier",
+    "AdaBoostNuClassifier",
     "AdaCClassifier",
     "AdaCostClassifier",
     "AdaMECClassifier",
@@ -100,6 +107,8 @@ __all__ = [
     "FoundThreshold",
     "GCADAClassifier",
     "GentleAdaBoostClassifier",
+    "HistogramTree",
+    "LPBoostClassifier",
     "MCADAClassifier",
     "MarginPruningBoostClassifier",
     "ModestAdaBoostClassifier",
@@ -108,9 +117,12 @@ __all__ = [
     "Review",
     "ReviewPlan",
     "Scorer",
+    "SoftBandBoostClassifier",
+    "SoftBoostClassifier",
     "Split",
     "Terms",
     "UnreasonableCostsError",
+    "WeightedSVM",
     "brier_curve",
     "calibration_line",
     "canonical_order",
@@ -148,6 +160,7 @@ __all__ = [
 _HOMES = {
     "boosting._base": ("CostSensitiveBooster",),
     "boosting.ada_boost": ("AdaBoostClassifier", "AdaMECClassifier", "CGAdaClassifier"),
+    "boosting.ada_boost_nu": ("AdaBoostNuClassifier",),
     "boosting.ada_c": ("AdaCClassifier",),
     "boosting.ada_cost": ("AdaCostClassifier",),
     "boosting.ada_u_boost": ("AdaUBoostClassifier",),
@@ -160,9 +173,12 @@ _HOMES = {
         "MCADAClassifier",
         "MarginPruningBoostClassifier",
     ),
+    "boosting.lp_boost": ("LPBoostClassifier",),
     "boosting.modest": ("ModestAdaBoostClassifier",),
     "boosting.pcada": ("PCADAClassifier",),
     "boosting.penalized": ("PenalizedAdaBoostClassifier",),
+    "boosting.soft_band_boost": ("SoftBandBoostClassifier",),
+    "boosting.soft_boost": ("SoftBoostClassifier",),
     "calibration": ("Calibrator", "fit_calibrator"),
     "cost_cells": ("CostCell",),
     "cost_specs": ("Action", "CostSpec", "Review"),
@@ -181,6 +197,8 @@ _HOMES = {
     "explain": ("CostsWithout", "Explainer", "Explanation", "costs_without"),
     "features": ("FeatureEncoder",),
     "learners.stump": ("DecisionStump",),
+    "learners.svm": ("WeightedSVM",),
+    "learners.tree": ("HistogramTree",),
     "metrics": ("evaluate", "threshold_table"),
     "model": ("CostSensitiveModel",),
     "persistence": ("ArtifactError", "dump", "load", "load_scorer"),

@@ -6,6 +6,7 @@ from typing import Any, Literal, TypeAlias
 
 from costboost.boosting._base import CostSensitiveBooster
 from costboost.boosting.ada_boost import AdaBoostClassifier, AdaMECClassifier, CGAdaClassifier
+from costboost.boosting.ada_boost_nu import AdaBoostNuClassifier
 from costboost.boosting.ada_c import AdaCClassifier
 from costboost.boosting.ada_cost import AdaCostClassifier
 from costboost.boosting.ada_u_boost import AdaUBoostClassifier
@@ -18,9 +19,12 @@ from costboost.boosting.gentle import (
     MarginPruningBoostClassifier,
     MCADAClassifier,
 )
+from costboost.boosting.lp_boost import LPBoostClassifier
 from costboost.boosting.modest import ModestAdaBoostClassifier
 from costboost.boosting.pcada import PCADAClassifier
 from costboost.boosting.penalized import PenalizedAdaBoostClassifier
+from costboost.boosting.soft_band_boost import SoftBandBoostClassifier
+from costboost.boosting.soft_boost import SoftBoostClassifier
 from costboost.costs import CostMatrix
 from costboost.parameters import parameter_schema
 
@@ -69,6 +73,12 @@ ALGORITHMS: dict[str, Algorithm] = {
             "Freund, Schapire (1997), J. Comput. Syst. Sci. 55:119-139",
         ),
         Algorithm(
+            "adaboostnu",
+            AdaBoostNuClassifier,
+            "AdaBoost*_ν",
+            "Rätsch, Warmuth (2005), J. Machine Learning Research 6:2131-2152",
+        ),
+        Algorithm(
             "adac",
             AdaCClassifier,
             "AdaC1, AdaC2, AdaC3",
@@ -94,6 +104,12 @@ ALGORITHMS: dict[str, Algorithm] = {
             "Friedman, Hastie, Tibshirani (2000), Annals of Statistics 28:337-374",
         ),
         Algorithm(
+            "lpboost",
+            LPBoostClassifier,
+            "LPBoost",
+            "Demiriz, Bennett, Shawe-Taylor (2002), Machine Learning 46:225-254",
+        ),
+        Algorithm(
             "marginpruning",
             MarginPruningBoostClassifier,
             "Margin-pruning Boost (reconstructed)",
@@ -110,6 +126,13 @@ ALGORITHMS: dict[str, Algorithm] = {
             "Penalized AdaBoost",
             "Wu, Nagahashi (2015), IEICE Trans. Inf. Syst. E98-D:1906-1915",
         ),
+        Algorithm(
+            "softbandboost",
+            SoftBandBoostClassifier,
+            "SoftBandBoost (reconstructed)",
+            "in the manner of SMLBoost: Chen, Duan, Yang et al. (2020), Knowledge-Based Systems 195:105705",
+        ),
+        Algorithm("softboost", SoftBoostClassifier, "SoftBoost", "Warmuth, Glocer, Rätsch (2007), NIPS"),
     )
 }
 
