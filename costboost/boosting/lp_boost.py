@@ -151,7 +151,7 @@ class LPBoostClassifier(CostSensitiveBooster):
     cannot be got right; with `nu` below it the vote approaches a tie. Votes are poor until the program has
     nearly converged, which may take as many rounds as there are rows: give it many, or use SoftBoost. A round
     costs one fit of the weak learner and one linear program with a row per hypothesis and a column per group
-    of rows that all of them answered alike: meant for up to some 100,000 rows. More than two classes: each
+    of rows that all of them answered alike: meant for up to some 10,000 rows. More than two classes: each
     against the rest. Written from the common literature, without the paper at hand.
 
     Parameters
