@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +12,8 @@ from costboost.ensembles.checks import check_finite, check_indices, check_length
 
 __all__ = ["Branches", "Trees"]
 
-#: Rows scored at a time: a few columns of a block fit in the cache.
-_BLOCK = 4096
+#: Up to so many rows are scored without the compiler.
+_FEW = 512
 #: Deeper trees are refused; ours have at most 8 levels.
 _MAX_DEPTH = 32
 
@@ -83,6 +84,20 @@ class Branches:
         rank: NDArray[np.int64] = before - before[first]
         return np.where(inner, first + 1 + 2 * rank, np.arange(len(inner)))
 
+    @cached_property
+    def depth(self) -> NDArray[np.int64]:
+        """(T,): levels below the root of each tree; counted up to one more than is allowed."""
+        depth = np.zeros(self.n_trees, dtype=np.int64)
+        tree, reached = np.arange(self.n_trees), self.roots
+        for level in range(1, _MAX_DEPTH + 2):
+            inner = self.feature[reached] >= 0
+            tree, reached = tree[inner], self.child[reached[inner]]
+            if not reached.size:
+                break
+            depth[tree] = level
+            tree, reached = np.concatenate([tree, tree]), np.concatenate([reached, reached + 1])
+        return depth
+
     def leaves(self, X: Floats) -> Iterator[NDArray[np.int64]]:
         """For each tree the node in which each row of X, of shape (n, n_features), ends."""
         columns = np.ascontiguousarray(X.T)
@@ -91,13 +106,14 @@ class Branches:
 
     def leaves_of_row(self, row: Sequence[float]) -> Iterator[int]:
         """For each tree the node in which a row of Python floats ends."""
-        for root in self.roots.tolist():
-            node = root
-            feature, cut, missing_above, child = self._rows[node]
+        nodes = self._rows
+        for node in self.roots.tolist():
+            feature, cut, missing_above, child = nodes[node]
             while feature >= 0:
                 value = row[feature]
-                node = child + (not value <= cut if missing_above else value > cut)  # NaN is neither
-                feature, cut, missing_above, child = self._rows[node]
+                # A missing value is neither greater nor not.
+                node = child + (not value <= cut if missing_above else value > cut)  # noqa: PLW2901
+                feature, cut, missing_above, child = nodes[node]
             yield node
 
     def _leaf(self, node: int, columns: Floats) -> int | NDArray[np.int64]:
@@ -121,13 +137,8 @@ class Branches:
             raise ValueError("the nodes are no trees")
         if (self.child[inner] <= np.flatnonzero(inner)).any():
             raise ValueError("the nodes are no trees")
-        reached = self.roots
-        for _ in range(_MAX_DEPTH + 1):
-            reached = self.child[reached[inner[reached]]]
-            if not reached.size:
-                return
-            reached = np.concatenate([reached, reached + 1])
-        raise ValueError(f"the trees must have at most {_MAX_DEPTH} levels")
+        if self.n_trees and int(self.depth.max()) > _MAX_DEPTH:
+            raise ValueError(f"the trees must have at most {_MAX_DEPTH} levels")
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,10 +218,14 @@ class Trees(Branches):
             raise ValueError(f"expected rows of {self.n_features} features, got an array of shape {X.shape}")
         if X.shape[0] == 1:
             return np.array([self.score_row(X[0].tolist())])
-        out = np.empty((X.shape[0], self.n_outputs))
-        for start in range(0, X.shape[0], _BLOCK):
-            self._score_block(X[start : start + _BLOCK], out[start : start + _BLOCK])
-        return out
+        totals = np.tile(self.constant, (X.shape[0], 1))
+        if X.shape[0] > _FEW:
+            self._add_compiled(np.ascontiguousarray(X, dtype=np.float64), totals)
+        else:
+            rows = np.arange(X.shape[0])
+            for leaf in self.leaves(X):
+                totals[rows, self.output[leaf]] += self.value[leaf]
+        return totals
 
     def score_row(self, row: Sequence[float]) -> list[float]:
         """Scores of one row of Python floats; equal to the bit to `score`."""
@@ -220,11 +235,18 @@ class Trees(Branches):
             totals[output] += value
         return totals
 
-    def _score_block(self, X: Floats, out: Floats) -> None:
-        out[:] = self.constant
-        rows = np.arange(X.shape[0])
-        for leaf in self.leaves(X):
-            out[rows, self.output[leaf]] += self.value[leaf]
+    def _add_compiled(self, X: Floats, totals: Floats) -> None:
+        from costboost.kernels.forest import add_leaves  # noqa: PLC0415 - loads the compiler
+
+        add_leaves(X, *self._steps, totals)
+
+    @cached_property
+    def _steps(self) -> Any:
+        """The trees as the compiled walk takes them."""
+        leaf = self.feature < 0
+        feature, cut = np.where(leaf, 0, self.feature), np.where(leaf, np.inf, self.cut)
+        unsigned = (feature.astype(np.uint32), cut, self.missing_above == 1, self.child.astype(np.uint32))
+        return (self.roots, self.depth, *unsigned, self.value, self.output.astype(np.uint32))
 
     @cached_property
     def _votes(self) -> list[tuple[float, int]]:

@@ -182,6 +182,15 @@ def test_rows_end_in_the_leaf_of_the_slow_twin(seed: int, depth: int) -> None:
     assert [list(trees.leaves_of_row(row.tolist())) for row in X] == np.transpose(expected).tolist()
 
 
+def test_many_rows_are_scored_as_few_are() -> None:
+    rows, (X, _) = table(300), table(1300, seed=2)
+    for classes in (rows[1], rows[1] + (rows[0][:, 2] > 0)):
+        trees = fitted(AdaBoostClassifier, (rows[0], classes), estimator=HistogramTree(max_depth=3)).ensemble_
+        apart = np.vstack([trees.score(X[start : start + 100]) for start in range(0, 1300, 100)])
+        assert trees.score(X).tobytes() == apart.tobytes()
+        assert trees.score(np.asfortranarray(X)).tobytes() == apart.tobytes()
+
+
 def ints(*values: int) -> NDArray[np.int32]:
     return np.array(values, dtype=np.int32)
 
