@@ -31,41 +31,94 @@ class SplitSpec(_Part):
     `column` holds the groups, times or parts; without it the dataset's column of that role is taken.
     """
 
-    kind: Literal["stratified", "group", "time", "predefined"] = "stratified"
-    column: str | None = None
-    test_fraction: Annotated[FiniteFloat, Field(gt=0.0, lt=1.0)] = 0.2
-    folds: Annotated[int, Field(ge=2, le=20)] = 5
+    kind: Literal["stratified", "group", "time", "predefined"] = Field(
+        default="stratified",
+        description="`stratified`: each class in its share; `group`: rows of one group stay together; "
+        "`time`: the test part is the latest, no row is validated by its future; `predefined`: the column "
+        'says "train", "test" or the number of a fold.',
+    )
+    column: str | None = Field(
+        default=None,
+        description="Column of the groups, times or parts; left out: the one of the role `group` or `time`.",
+    )
+    test_fraction: Annotated[FiniteFloat, Field(gt=0.0, lt=1.0)] = Field(
+        default=0.2, description="Share of the rows set aside for the evaluation; never trained on."
+    )
+    folds: Annotated[int, Field(ge=2, le=20)] = Field(
+        default=5,
+        description="Parts for cross-fitting: the calibration learns from rows the booster did not.",
+    )
 
 
 class Limits(_Part):
     """What one attempt may use; None takes the setting of the service."""
 
-    seconds: Annotated[FiniteFloat, Field(gt=0.0)] | None = None
-    memory_mb: Annotated[int, Field(ge=256, le=1 << 24)] | None = None
+    seconds: Annotated[FiniteFloat, Field(gt=0.0)] | None = Field(
+        default=None,
+        description="Time of one attempt; left out: `COSTBOOST_JOB_SECONDS`, at most "
+        "`COSTBOOST_MAX_JOB_SECONDS`.",
+    )
+    memory_mb: Annotated[int, Field(ge=256, le=1 << 24)] | None = Field(
+        default=None,
+        description="Memory of one attempt in MiB; left out: `COSTBOOST_JOB_MEMORY_MB`, at most "
+        "`COSTBOOST_MAX_JOB_MEMORY_MB`.",
+    )
 
 
 class OnSuccess(_Part):
     """What happens when the version is there."""
 
-    alias: Name | None = None
+    alias: Name | None = Field(
+        default=None,
+        description="Alias to point at the new version, such as `challenger`. The first version of a model "
+        "becomes `champion` by itself.",
+    )
 
 
 class TrainingSpec(_Part):
-    """What is to be trained: request body, stored document and input of the worker in one value."""
+    """What is to be trained; needs `costs` or `cost_spec`. Everything else has a default."""
 
-    model: Name
-    dataset: str
-    costs: Costs | None = None
-    cost_spec: str | None = None
-    algorithm: str = "auto"
-    params: Mapping[str, JsonValue] = Field(default_factory=dict)
-    split: SplitSpec = SplitSpec()
-    calibration: Literal["auto", "sigmoid", "isotonic", "none"] = "auto"
-    decision_rule: Literal["expected_cost", "empirical", "sign"] = "expected_cost"
-    train_costs: Literal["class_mean", "row"] = "class_mean"
-    seed: Annotated[int, Field(ge=0, lt=2**32)] = 0
-    limits: Limits = Limits()
-    on_success: OnSuccess = OnSuccess()
+    # It is request body, stored document and input of the worker in one.
+    model: Name = Field(description="Name of the model; training under it again makes its next version.")
+    dataset: str = Field(description="Id of the dataset, `ds_…`; in a form the part `dataset` brings it.")
+    costs: Costs | None = Field(
+        default=None,
+        description="What each decision costs; see the three forms. Not together with `cost_spec`.",
+    )
+    cost_spec: str | None = Field(
+        default=None, description="Id of stored costs, `cs_…`. Not together with `costs`."
+    )
+    algorithm: str = Field(
+        default="auto",
+        description="Name from `/v1/algorithms`; upper case, `-` and `_` do not matter. `auto`: the default.",
+    )
+    params: Mapping[str, JsonValue] = Field(
+        default_factory=dict,
+        description="Parameters of the algorithm; their JSON Schema is under `/v1/algorithms/{name}`.",
+    )
+    split: SplitSpec = Field(default=SplitSpec(), description="Which rows test and which validate.")
+    calibration: Literal["auto", "sigmoid", "isotonic", "none"] = Field(
+        default="auto",
+        description="How scores become probabilities. `auto`: isotonic when each class has at least 1000 "
+        "rows, else sigmoid; `none`: the raw link.",
+    )
+    decision_rule: Literal["expected_cost", "empirical", "sign"] = Field(
+        default="expected_cost",
+        description="`expected_cost`: for each row the action of least expected cost; `empirical`: the "
+        "threshold on the score that cost least on out-of-fold rows (two classes); `sign`: the vote of "
+        "the booster.",
+    )
+    train_costs: Literal["class_mean", "row"] = Field(
+        default="class_mean",
+        description="What the booster learns from. `class_mean`: each class weighs what a mistake in it "
+        "costs on average; `row`: each row what a mistake in it costs. Decisions use the costs of the row "
+        "both ways.",
+    )
+    seed: Annotated[int, Field(ge=0, lt=2**32)] = Field(
+        default=0, description="The same dataset, spec and seed give the same version, bit by bit."
+    )
+    limits: Limits = Field(default=Limits(), description="Time and memory of one attempt.")
+    on_success: OnSuccess = Field(default=OnSuccess(), description="What happens when the version is there.")
 
     @model_validator(mode="after")
     def _one_source_of_costs(self) -> "TrainingSpec":
