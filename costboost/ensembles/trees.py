@@ -238,7 +238,8 @@ class Trees(Branches):
     def _add_compiled(self, X: Floats, totals: Floats) -> None:
         from costboost.kernels.forest import add_leaves  # noqa: PLC0415 - loads the compiler
 
-        add_leaves(X, *self._steps, totals)
+        arrays: tuple[Any, ...] = (X, *self._steps, totals)
+        add_leaves(*arrays)
 
     @cached_property
     def _steps(self) -> Any:
