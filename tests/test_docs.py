@@ -1,0 +1,67 @@
+"""The documentation is true: code in guides runs and answers as written, and no algorithm is left out."""
+
+import doctest
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from costboost.registry import ALGORITHMS
+
+DOCS = Path(__file__).parent.parent / "docs"
+GUIDES = sorted((DOCS / "guide").glob("*.md"))
+ALGORITHMS_PAGE = (DOCS / "algorithms.md").read_text()
+
+
+def run_blocks(page: Path) -> int:
+    """Run the Python blocks of a page one after the other; in sessions each answer must be as printed."""
+    names: dict[str, Any] = {"__name__": "guide"}
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.IGNORE_EXCEPTION_DETAIL)
+    count = 0
+    for block in re.finditer(r"^```python\n(.*?)^```$", page.read_text(), flags=re.DOTALL | re.MULTILINE):
+        code, line = block[1], page.read_text()[: block.start(1)].count("\n")
+        if ">>> " in code:
+            test = doctest.DocTestParser().get_doctest(code, names, page.name, str(page), line)
+            runner.run(test, clear_globs=False)
+            names.update(test.globs)
+        else:
+            exec(compile("\n" * line + code, str(page), "exec"), names)
+        count += 1
+    assert runner.failures == 0, f"{runner.failures} answers in {page.name} are not as printed"
+    return count
+
+
+@pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.name)
+def test_guides_run_as_written(page: Path) -> None:
+    assert run_blocks(page) > 5
+
+
+def tables() -> list[list[list[str]]]:
+    """Cells of the tables whose first column is an algorithm's name."""
+    rows = [line.strip("|").split(" | ") for line in ALGORITHMS_PAGE.splitlines() if line.startswith("|")]
+    cells = [[cell.strip(" |") for cell in row] for row in rows]
+    starts = [i for i, row in enumerate(cells) if row[0] == "name"]
+    ends = [*starts[1:], len(cells)]
+    return [cells[start + 2 : end] for start, end in zip(starts, ends, strict=True)]
+
+
+def test_every_registered_algorithm_is_in_every_table_and_no_other() -> None:
+    found = tables()
+    assert len(found) == 3
+    for table in found:
+        assert [row[0] for row in table] == [f"`{name}`" for name in sorted(ALGORITHMS)]
+        assert all(cell for row in table for cell in row)
+
+
+def test_references_are_those_of_the_registry() -> None:
+    given = {row[0].strip("`"): row[2] for row in tables()[0]}
+    assert given == {name: algorithm.reference for name, algorithm in ALGORITHMS.items()}
+
+
+def test_what_is_not_the_published_algorithm_says_so() -> None:
+    told = {row[0].strip("`"): row[3] for row in tables()[0]}
+    for name, algorithm in ALGORITHMS.items():
+        assert ("reconstruct" in (algorithm.cls.__doc__ or "")) == ("reconstructed" in told[name]), name
+        if "common literature" in (algorithm.cls.__doc__ or ""):
+            assert "literature" in told[name], name
