@@ -14,6 +14,7 @@ from costboost.learners.svm import WeightedSVM
 from costboost.learners.tree import HistogramTree
 from costboost.model import CostSensitiveModel
 from costboost.persistence import dump, load_scorer
+from costboost.registry import ALGORITHMS, make
 from costboost.scorer import Scorer
 from costboost.shape_functions import importance, shapes
 from costboost.terms import Terms
@@ -303,3 +304,17 @@ def test_unknown_categories_have_the_shape_of_others(stumps):
 def test_trees_have_no_shapes():
     with pytest.raises(ValueError, match="work together"):
         shapes(fitted(HistogramTree(max_depth=2)).scorer())
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # an algorithm may keep no hypothesis, or name one class
+@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize("estimator", ["stump", {"name": "tree", "max_depth": 2}, {"name": "svm"}])
+def test_contributions_of_every_algorithm_add_up(name, estimator):
+    columns, push = table(150)
+    booster = make(name, {"estimator": estimator, "n_estimators": 6})
+    model = CostSensitiveModel(booster, costs=COSTS, calibration="sigmoid")
+    model.fit(columns, np.where(push > 0.5, "fraud", "legit"), types=TYPES)
+    given = explain(model.scorer(), rows(20))
+    assert np.allclose(given.baseline + given.contributions.sum(axis=1), given.number, rtol=0, atol=1e-9)
+    again = explain(load_scorer(dump(model)), rows(20))
+    assert again.contributions.tobytes() == given.contributions.tobytes()
