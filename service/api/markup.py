@@ -33,6 +33,7 @@ table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; vertical-align: top; padding: .35rem .75rem .35rem 0;
   border-bottom: 1px solid var(--line); }
 td:first-child { min-width: 8rem; }
+@media (min-width: 45rem) { .index td:first-child { width: 55%; } }
 @media (max-width: 45rem) {
   table, tbody, tr, td { display: block; width: 100%; }
   th { display: none; }
@@ -73,7 +74,8 @@ def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     """A table of cells that are markup already; nothing, if it has no rows."""
     body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
     names = "".join(f"<th>{escape(name)}</th>" for name in head)
-    return f"<table><tr>{names}</tr>{body}</table>" if body else ""
+    top = f"<tr>{names}</tr>" if names else ""
+    return f"<table>{top}{body}</table>" if body else ""
 
 
 def code(text: str, kind: str = "") -> str:

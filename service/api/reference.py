@@ -65,9 +65,9 @@ def _told(document: Mapping[str, Any], tag: str) -> str:
 
 def _index(document: Mapping[str, Any]) -> Iterator[str]:
     for tag, operations in _by_tag(document).items():
-        yield f'<h4><a href="#{escape(tag)}">{escape(tag)}</a></h4>'
+        yield f'<h4><a href="#{escape(tag)}">{escape(tag)}</a></h4><div class="index">'
         yield table(
-            ("operation", ""),
+            (),
             (
                 (
                     f'<a href="#{operation["operationId"]}"><code>{method} {escape(path)}</code></a>',
@@ -76,6 +76,7 @@ def _index(document: Mapping[str, Any]) -> Iterator[str]:
                 for method, path, operation in operations
             ),
         )
+        yield "</div>"
 
 
 def _operation(method: str, path: str, operation: Operation, schemas: Schemas) -> str:
