@@ -58,8 +58,10 @@ class Child:
             ending = self._lines(data) if data else self._over()
             if ending is not None:
                 return ending
-            if data == b"" or (data is None and self._gone):
+            if data == b"":
                 return Outcome(Ending.DIED)
+            if data is None and self._gone:
+                return self._last_words() or Outcome(Ending.DIED)
 
     def close(self) -> None:
         """Kill whatever is left of the group."""
@@ -74,6 +76,18 @@ class Child:
             return None
         except ConnectionResetError:
             return b""
+
+    def _last_words(self) -> Outcome | None:
+        """Read what a child that is gone wrote after we last read: it may have answered before it left."""
+        self._connection.setblocking(False)
+        try:
+            while data := self._receive():
+                if (ending := self._lines(data)) is not None:
+                    return ending
+        except BlockingIOError:
+            # What it started holds the socket open; there is nothing more of the child itself.
+            return None
+        return None
 
     def _lines(self, data: bytes) -> Outcome | None:
         *lines, self._unread = (self._unread + data).split(b"\n")

@@ -50,6 +50,13 @@ def orphan(payload: Any, send: Any) -> Any:
     os.kill(os.getpid(), 9)
 
 
+def answer_and_leave_one(payload: Any, send: Any) -> Any:
+    """Answer, while a forked grandchild keeps the socket open."""
+    if os.fork() == 0:
+        time.sleep(60)
+    return payload
+
+
 def swell(payload: Any, send: Any) -> Any:
     kept = []
     while True:

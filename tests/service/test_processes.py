@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from service.domain.errors import InvalidError
+from service.processes import watch
 from service.processes.guard import Ending, Guard
 from service.processes.nursery import Nursery
 from service.worker import PRELOAD
@@ -39,7 +40,7 @@ def wait_until(condition: Any, seconds: float = 5.0) -> None:
 
 def ended(pid: int) -> bool:
     try:
-        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+        return bool(psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:
         return True
 
@@ -87,6 +88,35 @@ def test_death_is_seen_although_another_holds_its_socket(nursery: Nursery) -> No
     start = time.monotonic()
     assert nursery.run_guarded("child_targets:orphan", None, Guard()).ending is Ending.DIED
     assert time.monotonic() - start < 2
+
+
+@pytest.mark.parametrize("target", ["double", "refuse", "answer_and_leave_one"])
+def test_an_answer_written_just_before_the_end_counts(
+    nursery: Nursery, monkeypatch: pytest.MonkeyPatch, target: str
+) -> None:
+    """The watcher may be paused between its last look at the socket and its look at the child."""
+    is_alive = watch._alive
+
+    def paused(pid: int) -> bool:
+        wait_until(lambda: not is_alive(pid))
+        return False
+
+    monkeypatch.setattr(watch, "_alive", paused)
+    monkeypatch.setattr(watch.Child, "_receive", _nothing_at_first(watch.Child._receive))
+    outcome = nursery.run_guarded(f"child_targets:{target}", 21, Guard())
+    assert outcome.ending is (Ending.RAISED if target == "refuse" else Ending.FINISHED)
+
+
+def _nothing_at_first(receive: Any) -> Any:
+    seen = list[watch.Child]()
+
+    def later(child: watch.Child) -> bytes | None:
+        if child in seen:
+            return bytes(data) if (data := receive(child)) is not None else None
+        seen.append(child)
+        return None
+
+    return later
 
 
 def test_time_limit(nursery: Nursery) -> None:
