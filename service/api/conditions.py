@@ -1,13 +1,17 @@
 """Conditional requests (RFC 9110, section 13): entity tags, `If-Match`, `If-None-Match`."""
 
+import re
+
 from starlette.requests import Request
 
-from service.domain.errors import PreconditionFailedError, PreconditionRequiredError
+from service.domain.errors import MalformedError, PreconditionFailedError, PreconditionRequiredError
 
 #: Of what never changes.
 IMMUTABLE = "private, max-age=31536000, immutable"
 #: Of what can change: a cache must ask first.
 REVALIDATE = "private, no-cache"
+
+_TAG = re.compile(r'(W/)?"[^"]*"')
 
 
 def is_unchanged(request: Request, etag: str) -> bool:
@@ -26,6 +30,8 @@ def require_match(request: Request, etag: str) -> None:
     ------
     PreconditionRequiredError
         `If-Match` is absent.
+    MalformedError
+        It is no list of quoted tags.
     PreconditionFailedError
         It names another revision, or a weak tag.
     """
@@ -33,6 +39,10 @@ def require_match(request: Request, etag: str) -> None:
     if given is None:
         raise PreconditionRequiredError(
             "precondition_required", "send `If-Match` with the ETag that was read"
+        )
+    if given.strip() != "*" and not all(map(_TAG.fullmatch, _tags(given))):
+        raise MalformedError(
+            "malformed", '`If-Match` is an ETag in double quotes, as the answer had it: If-Match: "..."'
         )
     if given.strip() != "*" and etag not in _tags(given):
         raise PreconditionFailedError("precondition_failed", "it was changed since it was read")

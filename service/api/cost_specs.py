@@ -9,7 +9,7 @@ from pydantic.config import JsonDict
 from starlette.requests import Request
 from starlette.responses import Response
 
-from service.api.conditions import IMMUTABLE, is_unchanged
+from service.api.conditions import IMMUTABLE, REVALIDATE, is_unchanged
 from service.api.context import Tenant, Wired
 from service.api.lists import ListSlice, Page, page
 from service.api.problems import responses
@@ -30,13 +30,19 @@ EXAMPLE: JsonDict = {
     "cells": [
         {"name": "fn", "true": "positive", "action": "negative", "cost": {"per": {"amount": 1.0}, "min": 15}}
     ],
-    "checks": {"reasonable": None, "per_row": True, "dominated_actions": []},
+    "checks": {
+        "reasonable": None,
+        "explanation": "the costs depend on the row: a training counts the rows in which ...",
+        "per_row": True,
+        "dominated_actions": [],
+    },
     "consequences": ["flag when p > 0.0291 at amount 500"],
     "created_at": "2026-01-05T09:30:00Z",
 }
 _BODY = Body(
     openapi_examples={
         "binary": {"value": {"name": "card-fraud", "currency": "EUR", "fn": 500, "fp": 10}},
+        "nested": {"value": {"name": "card-fraud", "costs": {"fn": 500, "fp": 10}}},
         "matrix": {
             "value": {
                 "name": "triage",
@@ -62,6 +68,7 @@ class Checks(BaseModel):
     """What was checked."""
 
     reasonable: bool | None = Field(description="Null where it depends on the row.")
+    explanation: str | None = Field(description="Why `reasonable` is null.")
     per_row: bool
     dominated_actions: list[str] = Field(description="Actions that another one beats for every class.")
 
@@ -155,10 +162,12 @@ def list_cost_specs(
 def read_cost_spec(
     *, request: Request, response: Response, wired: Wired, tenant: Tenant, cost_spec: str
 ) -> object:
-    """Read one revision; it never changes."""
+    """Read one revision by its id, or the latest one of a name."""
     found = cost_specs.read_cost_spec(wired.readers, tenant, cost_spec)
     etag = f'"{found.id}"'
-    response.headers.update({"ETag": etag, "Cache-Control": IMMUTABLE})
+    response.headers.update(
+        {"ETag": etag, "Cache-Control": IMMUTABLE if found.id == cost_spec else REVALIDATE}
+    )
     if is_unchanged(request, etag):
         return Response(status_code=304, headers=response.headers)
     return CostSpecOut.of(found)

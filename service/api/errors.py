@@ -1,6 +1,7 @@
 """From exceptions to problem+json; the only place that knows which error has which status code."""
 
 import errno
+import json
 
 import structlog
 from fastapi import FastAPI
@@ -16,7 +17,6 @@ from service.api.problems import problem
 from service.domain.errors import (
     ConflictError,
     CostboostError,
-    FieldError,
     ForbiddenError,
     InvalidError,
     MalformedError,
@@ -28,7 +28,7 @@ from service.domain.errors import (
     UnavailableError,
     UnsupportedMediaTypeError,
 )
-from service.domain.faults import field_errors
+from service.domain.faults import counted, field_errors, not_json
 from service.logs import frames
 
 STATUS: dict[type[CostboostError], int] = {
@@ -99,14 +99,10 @@ async def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     found = error.errors()
     if any(one["type"] == "json_invalid" for one in found):
-        position = found[0]["loc"][-1]
-        return problem(request, 400, "malformed", f"the body is not JSON (at character {position})")
+        refusal = not_json(json.JSONDecodeError("", error.body, found[0]["loc"][-1]), error.body)
+        return await _refused(request, refusal)
     faults = field_errors(found, error.body)
-    return problem(request, 422, "invalid", _count(faults), errors=faults)
-
-
-def _count(faults: list[FieldError]) -> str:
-    return "1 field is wrong" if len(faults) == 1 else f"{len(faults)} fields are wrong"
+    return problem(request, 422, "invalid", counted(faults), errors=faults)
 
 
 async def _routing(request: Request, error: Exception) -> Response:
@@ -122,7 +118,8 @@ def _methods(request: Request) -> list[str]:
     """List the methods of the path; Starlette names only those of the first route that has it."""
     contexts = iter_route_contexts(request.app.routes)
     matching = (one for one in contexts if one.path_regex.match(request.url.path))
-    return sorted({method for one in matching for method in one.methods or ()})
+    found = {method for one in matching for method in one.methods or ()}
+    return sorted(found | {"HEAD"} if "GET" in found else found)
 
 
 async def _database(request: Request, error: Exception) -> Response:

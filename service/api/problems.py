@@ -37,11 +37,13 @@ class ProblemDetails(BaseModel):
                 "type": "/problems/invalid",
                 "title": "Invalid request",
                 "status": 422,
-                "detail": "1 field is wrong",
+                "detail": "/costs/fn: must be a finite number",
                 "instance": "/v1/training-jobs",
                 "code": "invalid",
                 "request_id": "7f6c9a54e2b04b1f9d6c3d1f5a0b8e21",
-                "errors": [{"pointer": "/costs/fn", "code": "finite_number", "detail": "must be finite"}],
+                "errors": [
+                    {"pointer": "/costs/fn", "code": "finite_number", "detail": "must be a finite number"}
+                ],
                 "errors_total": 1,
             }
         }
@@ -73,7 +75,7 @@ def problem(
         "type": f"/problems/{code}",
         "title": PROBLEMS[code].title if code in PROBLEMS else code.replace("_", " ").capitalize(),
         "status": status,
-        "detail": detail,
+        "detail": _told(detail, errors, errors_total),
         "instance": request.url.path,
         "code": code,
         "request_id": request.scope.get("state", {}).get("request_id", ""),
@@ -81,7 +83,16 @@ def problem(
     if errors:
         content["errors"] = faults_of(errors)
         content["errors_total"] = len(errors) if errors_total is None else errors_total
-    return Response(msgspec.json.encode(content), status, headers, MEDIA_TYPE)
+    return Response(msgspec.json.encode(content) + b"\n", status, headers, MEDIA_TYPE)
+
+
+def _told(detail: str, errors: Sequence[FieldError], total: int | None) -> str:
+    """Say it all in one sentence where there is one fault only: many show nothing but `detail`."""
+    if len(errors) != 1 or total not in (None, 1) or detail == errors[0].detail:
+        return detail
+    fault = errors[0]
+    place = fault.pointer if fault.line is None else f"line {fault.line}"
+    return f"{place[:MAX_POINTER]}: {fault.detail}" if place else fault.detail
 
 
 def faults_of(errors: Sequence[FieldError]) -> list[dict[str, Any]]:

@@ -29,9 +29,17 @@ class StrictRoute(APIRoute):
         async def strict(request: Request) -> Response:
             if request.scope["query_string"]:
                 _refuse_unknown(request, known)
-            return await handle(StrictRequest(request.scope, request.receive))
+            return _ended(await handle(StrictRequest(request.scope, request.receive)))
 
         return strict
+
+
+def _ended(answer: Response) -> Response:
+    """End JSON with a newline, so that a shell shows its prompt on a line of its own."""
+    if answer.headers.get("content-type") == "application/json" and getattr(answer, "body", None):
+        answer.body = bytes(answer.body) + b"\n"
+        answer.headers["content-length"] = str(len(answer.body))
+    return answer
 
 
 class StrictRequest(Request):

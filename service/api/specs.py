@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from starlette.requests import Request
 
 from service.domain.errors import FieldError, InvalidError, MalformedError, UnsupportedMediaTypeError
-from service.domain.faults import field_errors
+from service.domain.faults import counted, field_errors, not_json
 from service.domain.training import TrainingSpec
 
 _JSON = "application/json"
@@ -28,8 +28,8 @@ async def read_spec(request: Request) -> TrainingSpec:
         )
     try:
         value = await request.json()
-    except (ValueError, RecursionError):
-        raise MalformedError("malformed", "the body is not JSON") from None
+    except (ValueError, RecursionError) as error:
+        raise not_json(error, await request.body()) from None
     return _checked(value)
 
 
@@ -54,8 +54,7 @@ def _checked(value: Any) -> TrainingSpec:
         return TrainingSpec.model_validate(value)
     except ValidationError as error:
         faults = field_errors(error.errors(), value)
-        detail = "1 field is wrong" if len(faults) == 1 else f"{len(faults)} fields are wrong"
-        raise InvalidError("invalid", detail, faults) from None
+        raise InvalidError("invalid", counted(faults), faults) from None
 
 
 def _wrong(pointer: str, code: str, detail: str) -> InvalidError:

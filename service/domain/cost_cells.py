@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Self, TypeAlias
 
 from pydantic import (
-    BaseModel,
     ConfigDict,
     Field,
     TypeAdapter,
@@ -12,7 +11,9 @@ from pydantic import (
     WrapValidator,
     model_validator,
 )
-from pydantic_core import InitErrorDetails, PydanticCustomError
+from pydantic_core import InitErrorDetails
+
+from service.domain.wording import Telling, custom
 
 STRICT = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False, serialize_by_alias=True)
 #: Beyond this a cost is a mistake, and products of costs and probabilities could overflow.
@@ -36,8 +37,7 @@ class Faults:
     def check(self, good: bool, place: Place, code: str, message: str) -> None:
         """Note a fault unless it is good."""
         if not good:
-            error = PydanticCustomError(code, "{message}", {"message": message})
-            self._found.append(InitErrorDetails(type=error, loc=place, input=None))
+            self._found.append(InitErrorDetails(type=custom(code, message), loc=place, input=None))
 
     def raise_any(self) -> None:
         """Raise one ValidationError with all faults."""
@@ -45,7 +45,7 @@ class Faults:
             raise ValidationError.from_exception_data(self._title, self._found)
 
 
-class Cell(BaseModel):
+class Cell(Telling):
     """A cost that depends on the row: fixed + sum of factor x column, then clipped to [min, max]."""
 
     model_config = STRICT
@@ -58,13 +58,17 @@ class Cell(BaseModel):
     @model_validator(mode="after")
     def _ordered(self) -> Self:
         if self.min is not None and self.max is not None and self.min > self.max:
-            raise PydanticCustomError("min_above_max", "min must not be above max")
+            raise custom("min_above_max", "min must not be above max")
         return self
 
 
 def _cell(value: Any, _: Callable[[Any], Any]) -> float | Cell:
     # By hand: a plain union would report each fault twice, once per alternative.
-    return Cell.model_validate(value) if isinstance(value, Mapping | Cell) else _MONEY.validate_python(value)
+    if isinstance(value, Mapping | Cell):
+        return Cell.model_validate(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise custom("cost_cell", 'give a number or {"fixed", "per", "min", "max"}')
+    return _MONEY.validate_python(value)
 
 
 CostCell: TypeAlias = Annotated[float | Cell, WrapValidator(_cell)]

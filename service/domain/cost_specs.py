@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, TypeAlias
 
-from pydantic import BaseModel, Field, WrapValidator
-from pydantic_core import PydanticCustomError
+from pydantic import Field, WrapValidator
 
-from service.domain.costs import COSTS, ActionCosts, BinaryCosts, MatrixCosts, form_of
+from service.domain.cost_cells import STRICT
+from service.domain.costs import COSTS, FORMS, ActionCosts, BinaryCosts, Costs, MatrixCosts, form_of
 from service.domain.datasets import DatasetName
+from service.domain.wording import Telling, custom
 
 AnyCosts: TypeAlias = BinaryCosts | MatrixCosts | ActionCosts
 Currency = Annotated[str, Field(pattern=r"^[A-Z]{3}$", description="ISO 4217, such as EUR.")]
@@ -28,7 +29,7 @@ class CostSpec:
     created_at: datetime
 
 
-class _Named(BaseModel):
+class _Named(Telling):
     """What is written beside the costs."""
 
     name: DatasetName
@@ -52,6 +53,20 @@ class NamedActionCosts(ActionCosts, _Named):
     """Costs of actions, with a name; a cell (true class x action) left out costs 0."""
 
 
+class NamedCostsObject(_Named):
+    """A name, and costs in one of their three forms under `costs`."""
+
+    model_config = STRICT
+
+    costs: Costs
+
+    @property
+    def priced(self) -> AnyCosts:
+        """The costs alone."""
+        return self.costs
+
+
+_Any: TypeAlias = NamedCostsObject | NamedBinaryCosts | NamedMatrixCosts | NamedActionCosts
 _NAMED: dict[type[AnyCosts], type[NamedBinaryCosts | NamedMatrixCosts | NamedActionCosts]] = {
     BinaryCosts: NamedBinaryCosts,
     MatrixCosts: NamedMatrixCosts,
@@ -59,9 +74,12 @@ _NAMED: dict[type[AnyCosts], type[NamedBinaryCosts | NamedMatrixCosts | NamedAct
 }
 
 
-def _named(value: Any, _: Callable[[Any], Any]) -> NamedBinaryCosts | NamedMatrixCosts | NamedActionCosts:
+def _named(value: Any, _: Callable[[Any], Any]) -> _Any:
     if not isinstance(value, Mapping):
-        raise PydanticCustomError("costs_type", "expected an object with a name and costs")
+        raise custom("costs_type", f"must be an object with a name and costs: {FORMS}")
+    # A list of costs belongs to the form with actions; an object holds a form of its own.
+    if "costs" in value and not {"classes", "actions", "review"} & value.keys():
+        return NamedCostsObject.model_validate(value)
     return _NAMED[form_of(value)].model_validate(value)
 
 
@@ -70,10 +88,6 @@ def _nameless(value: Any, handler: Callable[[Any], Any]) -> Any:
 
 
 #: A request to keep costs under a name.
-NamedCosts: TypeAlias = Annotated[
-    NamedBinaryCosts | NamedMatrixCosts | NamedActionCosts, WrapValidator(_named)
-]
+NamedCosts: TypeAlias = Annotated[_Any, WrapValidator(_named)]
 #: The same, where the name may be left out.
-NamelessCosts: TypeAlias = Annotated[
-    NamedBinaryCosts | NamedMatrixCosts | NamedActionCosts, WrapValidator(_nameless)
-]
+NamelessCosts: TypeAlias = Annotated[_Any, WrapValidator(_nameless)]

@@ -7,14 +7,14 @@ means (thresholds, regrets, checks against classes) is the library's business; h
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, Field, Strict, TypeAdapter, WrapValidator, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import BeforeValidator, Field, Strict, TypeAdapter, WrapValidator, model_validator
 
 from service.domain.cost_cells import STRICT, Cell, CostCell, Faults, Money, Place
 from service.domain.datasets import MAX_CLASSES, Label
+from service.domain.wording import Telling, custom
 
 
-class _Costs(BaseModel):
+class _Costs(Telling):
     """What the three forms share: the cells, so that columns can be found."""
 
     model_config = STRICT
@@ -86,7 +86,7 @@ class MatrixCosts(_Costs):
         return tuple((("matrix", i, j), c) for i, row in enumerate(self.matrix) for j, c in enumerate(row))
 
 
-class ActionName(BaseModel):
+class ActionName(Telling):
     """An action with more than a name: the class it serves, or that it is the review."""
 
     model_config = STRICT
@@ -100,16 +100,24 @@ class ActionName(BaseModel):
     )
 
 
+def _named_action(value: Any) -> Any:
+    if isinstance(value, str):
+        return {"name": value}
+    if isinstance(value, Mapping | ActionName):
+        return value
+    raise custom("action", 'an action is its name or {"name", "for", "kind"}')
+
+
 Action: TypeAlias = Annotated[
     ActionName,
     BeforeValidator(
-        lambda value: {"name": value} if isinstance(value, str) else value,
+        _named_action,
         json_schema_input_type=ActionName | str,
     ),
 ]
 
 
-class ActionCost(BaseModel):
+class ActionCost(Telling):
     """The price of one action when one class is true."""
 
     model_config = STRICT
@@ -119,7 +127,7 @@ class ActionCost(BaseModel):
     cost: CostCell
 
 
-class Capacity(BaseModel):
+class Capacity(Telling):
     """How many reviews can be done."""
 
     model_config = STRICT
@@ -128,7 +136,7 @@ class Capacity(BaseModel):
     per: Literal["file", "day", "hour", "week", "month"] = "file"
 
 
-class ReviewCosts(BaseModel):
+class ReviewCosts(Telling):
     """What a review costs and how often it is right for each true class."""
 
     model_config = STRICT
@@ -212,17 +220,21 @@ _FORMS: tuple[tuple[type[BinaryCosts | MatrixCosts | ActionCosts], frozenset[str
 )
 
 
+#: The right forms, for who wrote another one.
+FORMS = (
+    '{"fn": 500, "fp": 10}, '
+    '{"classes": ["a", "b"], "matrix": [[0, 1], [5, 0]], "orientation": "rows_true"}, '
+    'or {"classes", "actions", "costs"}'
+)
+
+
 def form_of(value: Mapping[str, Any]) -> type[BinaryCosts | MatrixCosts | ActionCosts]:
     """Which of the three forms a mapping is written in, by its keys."""
     found = [form for form, keys in _FORMS if keys & value.keys()]
     if len(found) > 1:
-        raise PydanticCustomError(
-            "two_cost_forms", "costs must be written in one form, these are two together"
-        )
+        raise custom("two_cost_forms", "these are two forms of costs together; write one of: " + FORMS)
     if not found:
-        raise PydanticCustomError(
-            "no_costs", "expected fn and fp, or classes with matrix and orientation, or actions with costs"
-        )
+        raise custom("no_costs", "no costs are here; write one of: " + FORMS)
     return found[0]
 
 
@@ -230,7 +242,7 @@ def _costs(value: Any, _: Callable[[Any], Any]) -> BinaryCosts | MatrixCosts | A
     if isinstance(value, BinaryCosts | MatrixCosts | ActionCosts):
         return value
     if not isinstance(value, Mapping):
-        raise PydanticCustomError("costs_type", "expected an object with the cells of the costs")
+        raise custom("costs_type", "costs are an object; write one of: " + FORMS)
     return form_of(value).model_validate(value)
 
 

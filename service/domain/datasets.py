@@ -3,11 +3,13 @@
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import BeforeValidator, ConfigDict, Field, StringConstraints
+
+from service.domain.wording import Telling
 
 ColumnType = Literal["number", "category", "boolean", "timestamp", "text"]
 ColumnRole = Literal["feature", "label", "weight", "group", "time", "id", "subject", "cost", "ignore"]
@@ -61,7 +63,7 @@ Label = Annotated[str, BeforeValidator(lambda value: canonical_label(value) or "
 DatasetName = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")]
 
 
-class IntakeOptions(BaseModel):
+class IntakeOptions(Telling):
     """What may be said about an uploaded table; everything left out is inferred."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -70,8 +72,8 @@ class IntakeOptions(BaseModel):
     label: str | None = Field(default=None, description='Label column; default: the column named "label".')
     positive_class: Label | None = Field(default=None, description="For two classes; default: the rarer one.")
     classes: tuple[Label, ...] | None = Field(default=None, max_length=MAX_CLASSES)
-    roles: dict[str, ColumnRole] = {}
-    types: dict[str, ColumnType] = {}
+    roles: dict[str, ColumnRole] = Field(default_factory=dict)
+    types: dict[str, ColumnType] = Field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -110,13 +112,23 @@ class InputColumn:
 
 @dataclass(frozen=True)
 class Column:
-    """A stored column: its type, what it is for, and how full it is."""
+    """A stored column: its type, what it is for, how full it is; `doubts`: what is odd, code to detail."""
 
     name: str
     type: ColumnType
     role: ColumnRole
     missing: int
     distinct: int
+    doubts: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Notice:
+    """Something that is allowed, but perhaps not meant."""
+
+    code: str
+    detail: str
+    column: str | None = None
 
 
 @dataclass(frozen=True)
@@ -159,6 +171,15 @@ class Dataset:
         """The column of a role that one column can have."""
         found = self.columns_of(role)
         return found[0] if found else None
+
+    @property
+    def warnings(self) -> tuple[Notice, ...]:
+        """What is odd about its columns, in file order."""
+        return tuple(
+            Notice(code, detail, column.name)
+            for column in self.columns
+            for code, detail in column.doubts.items()
+        )
 
     @property
     def input_columns(self) -> tuple[InputColumn, ...]:

@@ -4,16 +4,24 @@ Every error has a `code` of the registry `PROBLEMS`, which also makes the pages 
 Details name places (field, row, column), never the submitted value.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 #: How many single faults an answer lists; the rest is counted in `errors_total`.
 MAX_LISTED_ERRORS = 20
+_NAME_SHOWN = 40
 
 
 def pointer(*parts: str | int) -> str:
     """RFC 6901 pointer of a place: `pointer("rows", 0, "a/b")` is "/rows/0/a~1b"."""
     return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
+
+
+def listed(names: Iterable[str], most: int = 20) -> str:
+    """Names of columns or classes for a message: the first ones, and none at its full length if long."""
+    every = [name if len(name) <= _NAME_SHOWN else f"{name[:_NAME_SHOWN]}..." for name in names]
+    more = [f"... ({len(every)} in all)"] if len(every) > most else []
+    return ", ".join(every[:most] + more)
 
 
 @dataclass(frozen=True)

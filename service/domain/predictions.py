@@ -6,7 +6,8 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from service.domain.errors import FieldError, InvalidError, MalformedError, pointer
+from service.domain.errors import FieldError, InvalidError, pointer
+from service.domain.faults import not_json
 from service.domain.models import CHAMPION
 
 #: Fields of the contract that this release does not have.
@@ -71,6 +72,16 @@ class Selector:
     version: int | None = None
 
 
+_UNKNOWN = f"there is no field of this name here; known are {', '.join(PredictBody.__struct_fields__)}"
+#: What msgspec calls the kinds of JSON values.
+_KINDS = {
+    "str": "text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "an object",
+}
 _DECODER = msgspec.json.Decoder(PredictBody)
 
 
@@ -89,8 +100,8 @@ def decode(body: bytes) -> PredictBody:
         wish = _DECODER.decode(body)
     except msgspec.ValidationError as error:
         raise _invalid(str(error)) from None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise MalformedError("malformed", "the body is not JSON") from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise not_json(error, body) from None
     _check(wish)
     return wish
 
@@ -139,6 +150,10 @@ def _check(wish: PredictBody) -> None:
         raise InvalidError("invalid", "a field of the request is wrong", faults)
 
 
+def _spoken(kinds: str) -> str:
+    return " or ".join(_KINDS.get(kind, kind) for kind in kinds.split(" | "))
+
+
 def _invalid(message: str) -> InvalidError:
     match = _PLACE.fullmatch(message)
     assert match is not None
@@ -146,11 +161,13 @@ def _invalid(message: str) -> InvalidError:
     steps = [name or index for name, index in _STEP.findall(place) if name or index != "..."]
     code = "wrong_type"
     if unknown := re.fullmatch(r"Object contains unknown field `(.*)`", detail, re.DOTALL):
-        steps, code, detail = [*steps, unknown[1]], "unknown_field", "is not a field of this request"
+        steps, code, detail = [*steps, unknown[1]], "unknown_field", _UNKNOWN
     elif missing := re.fullmatch(r"Object missing required field `(.*)`", detail):
         steps, code, detail = [*steps, missing[1]], "missing", "is required"
     elif detail.startswith("Invalid enum value"):
-        code, detail = "unknown_value", "is not one of the known values"
+        code, detail = "unknown_value", "must be 'fail' or 'null'"
+    elif typed := re.fullmatch(r"Expected `(.*)`, got `(.*)`", detail):
+        detail = f"must be {_spoken(typed[1])}, not {_spoken(typed[2])}"
     return InvalidError(
         "invalid", "a field of the request is wrong", [FieldError(pointer(*steps), code, detail)]
     )

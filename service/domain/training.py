@@ -6,10 +6,11 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, JsonValue, model_validator
+from pydantic import ConfigDict, Field, FiniteFloat, JsonValue, model_validator
 
 from service.domain.costs import Costs
 from service.domain.errors import ConflictError
+from service.domain.wording import Telling, custom
 
 #: A model or alias name; also the only part of a path a user chooses.
 NAME_PATTERN = r"^[a-z0-9][a-z0-9._-]{0,63}$"
@@ -17,7 +18,7 @@ Name = Annotated[str, Field(pattern=NAME_PATTERN)]
 FailureCode = Literal["worker_died", "memory_limit", "time_limit", "invalid_data", "storage_full", "internal"]
 
 
-class _Part(BaseModel):
+class _Part(Telling):
     """Part of a request: unknown fields, other types, NaN and infinity are refused; it never changes."""
 
     model_config = ConfigDict(
@@ -123,8 +124,24 @@ class TrainingSpec(_Part):
     @model_validator(mode="after")
     def _one_source_of_costs(self) -> "TrainingSpec":
         if (self.costs is None) == (self.cost_spec is None):
-            raise ValueError("give either costs or cost_spec")
+            raise custom("exclusive", "give either costs or cost_spec")
         return self
+
+
+class SettledSpec(TrainingSpec):
+    """What a job keeps: names became ids, `auto` an algorithm, and each parameter has its value.
+
+    `warnings` holds, code to detail, what was noticed when the job was asked for.
+    """
+
+    requested_algorithm: str | None = None
+    warnings: Mapping[str, str] = Field(default_factory=dict)
+
+
+def requested_algorithm(spec: TrainingSpec) -> str:
+    """Algorithm as it was asked for, such as "auto"."""
+    asked = spec.requested_algorithm if isinstance(spec, SettledSpec) else None
+    return asked or spec.algorithm
 
 
 class Progress(_Part):
@@ -246,7 +263,9 @@ class TrainingJob:
     def succeeded(self, at: datetime, result: dict[str, Any]) -> "TrainingJob":
         """End with a result."""
         self._require(JobStatus.RUNNING)
-        return replace(self, status=JobStatus.SUCCEEDED, finished_at=at, result=result)
+        last = self.progress or Progress(phase="done")
+        whole = last.model_copy(update={"phase": "done", "round": last.rounds, "fraction": 1.0})
+        return replace(self, status=JobStatus.SUCCEEDED, finished_at=at, result=result, progress=whole)
 
     def failed(self, at: datetime, error: JobError) -> "TrainingJob":
         """End with an error."""

@@ -1,13 +1,14 @@
 """From costs as requests write them to the library's cost spec, and what they mean in words."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from costboost.cost_cells import CostCell
 from costboost.cost_specs import Action, CostSpec, Review
-from costboost.costs import UnreasonableCostsError
+from costboost.costs import UnreasonableCostsError, unreasonable_rows
 from costboost.decisions import decide
 from service.domain.cost_cells import Cell
 from service.domain.costs import ActionCosts, BinaryCosts, MatrixCosts
@@ -23,6 +24,10 @@ _AMOUNTS = (20.0, 100.0, 500.0, 2500.0)
 _STEPS = 1000
 _BINARY_CLASSES = ("negative", "positive")
 _ALL_ZERO = "zero_costs", "all costs are zero: no decision would cost less than another"
+_DEPENDS = (
+    "the costs depend on the row: a training counts the rows in which a wrong decision costs no more than "
+    "the right one, and is refused when that is so in all of them"
+)
 _SERVES_NONE = (
     "unserved_class",
     "an action is the cheapest for no class: say with `for` which class it is for",
@@ -64,8 +69,8 @@ def cost_spec(
     except UnreasonableCostsError as error:
         # The message of the library names the costs too; an answer never repeats what was sent.
         detail = f"{error.cells[0]} must cost more than {error.cells[1]}: it is the wrong decision"
-        faults = [FieldError(f"{at}{place}", "unreasonable_costs", detail) for place in _places(costs, error)]
-        raise InvalidError("unreasonable_costs", detail, faults) from None
+        fault = FieldError(f"{at}{_place(costs, error)}", "unreasonable_costs", detail)
+        raise InvalidError("unreasonable_costs", detail, [fault]) from None
     except ValueError:
         is_zero = not any(isinstance(cell, Cell) or cell for _, cell in costs.cells())
         code, detail = _ALL_ZERO if is_zero else _SERVES_NONE
@@ -90,9 +95,9 @@ def describe(spec: PricedCosts) -> list[dict[str, Any]]:
 
 def checks(spec: PricedCosts) -> dict[str, Any]:
     """What was checked: `reasonable` is null for costs that depend on the row."""
-    reasonable = None if spec.per_row else True
     return {
-        "reasonable": reasonable,
+        "reasonable": None if spec.per_row else True,
+        "explanation": _DEPENDS if spec.per_row else None,
         "per_row": spec.per_row,
         "dominated_actions": list(spec.dominated_actions()),
     }
@@ -107,6 +112,13 @@ def consequences(spec: PricedCosts) -> list[str]:
         columns = {name: np.array([amount]) for name in spec.columns}
         told += _sentences(spec, spec.evaluate(columns, 1), f" at {_named(sorted(spec.columns))} {amount:g}")
     return told
+
+
+def count_unreasonable(spec: PricedCosts, columns: Mapping[str, NDArray[Any]], n: int) -> int:
+    """Count the rows in which a wrong decision costs no more than the right one."""
+    if not spec.per_row or not n:
+        return 0
+    return int(unreasonable_rows(spec.evaluate(columns, n), spec.serves).sum())
 
 
 def _compile(costs: AnyCosts, classes: Sequence[str], positive: int | None) -> CostSpec:
@@ -170,11 +182,11 @@ def _check_classes(costs: AnyCosts, classes: Sequence[str], at: str) -> None:
         )
 
 
-def _places(costs: AnyCosts, error: UnreasonableCostsError) -> list[str]:
-    """Pointers below the costs; only binary cells are written under their names."""
+def _place(costs: AnyCosts, error: UnreasonableCostsError) -> str:
+    """Pointer below the costs to the wrong decision; only binary cells are written under their names."""
     if isinstance(costs, BinaryCosts):
-        return [f"/{name}" for name in error.cells]
-    return ["/matrix" if isinstance(costs, MatrixCosts) else "/costs"]
+        return f"/{error.cells[0]}"
+    return "/matrix" if isinstance(costs, MatrixCosts) else "/costs"
 
 
 def _sentences(spec: CostSpec, costs: Any, where: str) -> list[str]:

@@ -1,5 +1,6 @@
 """Cost specs over HTTP, on both databases: checked, kept by revisions, explained."""
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -27,7 +28,10 @@ def test_costs_are_kept_and_explained(service):
     assert spec["id"].startswith("cs_")
     assert (spec["name"], spec["revision"], spec["currency"]) == ("explained", 1, "EUR")
     assert {cell["name"] for cell in spec["cells"]} == {"fn", "fp", "tp", "tn"}
+    explanation = spec["checks"].pop("explanation")
+    assert "depend on the row" in explanation
     assert spec["checks"] == {"reasonable": None, "per_row": True, "dominated_actions": []}
+    spec["checks"]["explanation"] = explanation
     assert "flag when p > 0.0291 at amount 500" in spec["consequences"]
     read = service.http.get(answer.headers["location"])
     assert read.json() == spec
@@ -43,8 +47,9 @@ def test_every_form_can_be_kept_and_validated(service, costs):
     checked = service.http.post("/v1/cost-specs/validate", json=costs)
     assert checked.status_code == 200, checked.text
     assert checked.json() == {name: kept.json()[name] for name in ("cells", "checks", "consequences")}
-    again = service.http.post("/v1/cost-specs", json={"name": "again", **kept.json()["costs"]})
-    assert again.json()["costs"] == kept.json()["costs"]
+    for spelled in (kept.json()["costs"], {"costs": kept.json()["costs"]}):
+        again = service.http.post("/v1/cost-specs", json={"name": "again", **spelled})
+        assert again.json()["costs"] == kept.json()["costs"]
 
 
 def test_the_same_name_is_the_next_revision(fresh_service):
@@ -85,6 +90,55 @@ def test_refused(service, body, code, pointer):
     found = problem(service.http.post("/v1/cost-specs", json=body), 422, code)
     assert pointer in [fault["pointer"] for fault in found["errors"]]
     assert service.http.get("/v1/cost-specs?limit=1").json()["data"] == before
+
+
+NOISE = re.compile(r"Input should|Extra inputs|Value error|valid tuple|\^|Expected `")
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer", "words"),
+    [
+        ({"costs": {"fn": 1, "fp": "much"}}, "/costs/fp", 'give a number or {"fixed", "per", "min", "max"}'),
+        ({"costs": [[0, 1], [5, 0]]}, "/costs", '"orientation": "rows_true"'),
+        ({"costs": 5}, "/costs", '{"fn": 500, "fp": 10}'),
+        ({"costs": {"fn": 1, "fp": 2}, "fn": 3}, "/fn", "known are name, currency, costs"),
+        ({"fn": 1, "fp": 2, "fpp": 2}, "/fpp", "known are name, currency, fn, fp, tp, tn"),
+        ({"fn": 1, "fp": {"fixd": 2}}, "/fp/fixd", "known are fixed, per, min, max"),
+        ({"fn": 1, "fp": 2, "currency": "euro"}, "/currency", "three capital letters"),
+        ({"classes": "ab", "matrix": 3, "orientation": "x"}, "/classes", "must be a list"),
+        ({**ACTIONS, "actions": [1, "block"]}, "/actions/0", "an action is its name"),
+        ({**ACTIONS, "review": []}, "/review", "its fields are fee, accuracy"),
+        ({}, "", "no costs are here"),
+    ],
+)
+def test_faults_are_told_in_plain_words(service, body, pointer, words):
+    body = {"name": "words", **body}
+    for path in ("/v1/cost-specs", "/v1/cost-specs/validate"):
+        answer = service.http.post(path, json=body)
+        found = problem(answer, 422, "invalid")
+        told = {fault["pointer"]: fault["detail"] for fault in found["errors"]}
+        assert words in told[pointer], told
+        assert not NOISE.search(answer.text)
+        assert len(told) == len(found["errors"])
+
+
+def test_an_unreasonable_cost_is_told_once_with_both_cells(service):
+    found = problem(
+        service.http.post("/v1/cost-specs", json={"name": "odd", "fn": 1, "fp": 5, "tp": 2}),
+        422,
+        "unreasonable_costs",
+    )
+    [fault] = found["errors"]
+    assert fault["pointer"] == "/fn"
+    assert "fn" in fault["detail"]
+    assert "tp" in fault["detail"]
+
+
+def test_a_name_means_its_latest_revision(service):
+    made = [service.http.post("/v1/cost-specs", json={"name": "by-name", "fn": i, "fp": 1}) for i in (2, 3)]
+    answer = service.http.get("/v1/cost-specs/by-name")
+    assert answer.json() == made[1].json()
+    assert "immutable" not in answer.headers["cache-control"]
 
 
 @pytest.mark.parametrize(
