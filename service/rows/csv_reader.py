@@ -3,6 +3,7 @@
 import csv
 from array import array
 from collections.abc import Iterator
+from itertools import chain
 from typing import BinaryIO
 
 import pyarrow as pa
@@ -15,6 +16,10 @@ _BATCH_ROWS = 16_384
 _MAX_LINE_BYTES = 1 << 24
 #: What a cell takes as a number, beside its text.
 _CELL_BYTES = 8
+_ONE_LINE = (
+    "the file has one line, at most a header; if curl sent it, use --data-binary, as --data drops "
+    "the line ends"
+)
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -32,6 +37,11 @@ def read_csv(file: BinaryIO, limits: IntakeLimits) -> RawTable:
     line, names = next(rows, (1, []))
     if not names:
         raise refuse("empty_body", "the file holds no header")
+    first = next(rows, None)
+    if first is None:
+        raise refuse("empty_body", _ONE_LINE)
+    rows = chain([first], rows)
+    _check_separator(names, line)
     budget.columns(len(names))
     check_names(names, line)
     lines, batches, batch = array("q"), list[list[pa.Array]](), list[list[str]]()
@@ -50,6 +60,14 @@ def read_csv(file: BinaryIO, limits: IntakeLimits) -> RawTable:
     batches.append(_columns(batch) if batch else [pa.array([], pa.large_string())] * len(names))
     columns = [pa.chunked_array(chunks) for chunks in zip(*batches, strict=True)]
     return RawTable("text", tuple(names), columns, len(lines), lines)
+
+
+def _check_separator(names: list[str], line: int) -> None:
+    """One column is no table; most often another sign stands where the comma should."""
+    for sign, spoken in (("\t", "tabs"), (";", "semicolons")):
+        if len(names) == 1 and sign in names[0]:
+            detail = f"the header has no comma but {spoken}: separate the cells by commas"
+            raise refuse("csv_syntax", detail, line=line)
 
 
 def _columns(batch: list[list[str]]) -> list[pa.Array]:

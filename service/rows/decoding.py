@@ -3,12 +3,13 @@
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
 from service.domain.datasets import InputColumn, IntakeLimits
-from service.domain.errors import FieldError, InvalidError, pointer
+from service.domain.errors import MAX_LISTED_ERRORS, FieldError, InvalidError, listed, pointer
 from service.rows.cells import detail_of
 from service.rows.columns import Fault, Typed, TypedArray, from_values
 from service.rows.intake import missing
@@ -81,14 +82,30 @@ def decode_rows(rows: Sequence[Any], columns: Sequence[InputColumn], *, at: str 
         try:
             values = [row[name] for row in known]
         except KeyError:
-            lacking = [(i, "missing_column") for i, row in enumerate(known) if name not in row]
-            if column.optional and len(lacking) == len(rows):
+            if column.optional and not any(name in row for row in known):
                 continue
             values = [row.get(name) for row in known]
-            decoded.note(column, at, [] if column.optional else lacking)
+            if not column.optional:
+                _note_lacking(decoded, column, at, known, {other.name for other in columns})
         _keep(decoded, column, from_values(values, column.type), at)
     decoded.extra = _extra(known, columns)
     return decoded
+
+
+def _note_lacking(
+    decoded: Decoded, column: InputColumn, at: str, rows: Sequence[Mapping[str, Any]], asked: set[str]
+) -> None:
+    """Note the rows without a column; a column that nobody asked for may be the one that is meant."""
+    for index, row in enumerate(rows):
+        if column.name not in row:
+            detail = detail_of("missing_column", column.type)
+            # Only for faults that will be listed: comparing names takes its time.
+            if len(decoded.faults.found) < MAX_LISTED_ERRORS:
+                near = get_close_matches(column.name, [name for name in row if name not in asked], 3)
+                detail += f"; the row has {listed(near)}" if near else ""
+            place = f"{at}{pointer(index, column.name)}"
+            decoded.faults.add("missing_column", detail, at=place, column=column.name)
+            decoded.failed.add(index)
 
 
 def decode_body(

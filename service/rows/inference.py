@@ -96,6 +96,16 @@ def _flawed_numbers(column: pa.ChunkedArray, given: dict[str, int]) -> Inferred 
     return "number", [(row, "mixed_types") for row in rows]
 
 
+def odd_cells(column: pa.ChunkedArray) -> list[int]:
+    """Rows of a CSV column that are no numbers where most are; empty for a column of words or of codes."""
+    counts = _counts(column)
+    given = {text: n for text, n in counts.items() if text.strip().lower() not in cells.MISSING_MARKS}
+    words = {text: n for text, n in given.items() if not cells.is_number(text)}
+    if 2 * sum(words.values()) >= sum(given.values()) or any(re.match(r"[+-]?0\d", text) for text in given):
+        return []
+    return list(pc.indices_nonzero(pc.is_in(column, pa.array(list(words), column.type))).to_pylist())
+
+
 def _time_or_words(counts: dict[str, int]) -> ColumnType:
     given = [text for text in counts if text]
     if given and all(cells.is_time(text) for text in given):

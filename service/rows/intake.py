@@ -6,8 +6,10 @@ from pathlib import Path
 import numpy as np
 
 from service.domain.datasets import Column, ColumnRole, ColumnType, IntakeLimits, IntakeOptions
+from service.domain.errors import listed
 from service.rows.cells import Kind
 from service.rows.columns import Fault, TypedArray, is_textual
+from service.rows.doubts import odd_numbers, set_ids_aside
 from service.rows.labels import Labels, labels_of
 from service.rows.media import MediaType
 from service.rows.raw import Faults, RawTable, refuse
@@ -53,9 +55,27 @@ def read_table(path: Path, media_type: MediaType, options: IntakeOptions, limits
     for index, name in enumerate(raw.names):
         kinds[name], columns[name] = _typed(raw, index, roles[name], options, faults)
     faults.refuse("some cells are not what their columns are")
-    described = tuple(_describe(name, kinds[name], roles[name], columns[name]) for name in raw.names)
+    ids = set_ids_aside(roles, kinds, columns, options)
+    if "feature" not in roles.values():
+        raise refuse("no_feature", f"no feature is left: {listed(ids)} look like ids", at="/roles")
+    doubts = _doubts(raw, kinds, ids, options)
+    described = tuple(
+        _describe(name, kinds[name], roles[name], columns[name], doubts[name]) for name in raw.names
+    )
     label = next(name for name in raw.names if roles[name] == "label")
     return Table(raw.rows, columns, described, labels_of(label, columns[label], options))
+
+
+def _doubts(
+    raw: RawTable, kinds: dict[str, Kind], ids: dict[str, str], options: IntakeOptions
+) -> dict[str, dict[str, str]]:
+    """What is odd about each column, code to detail."""
+    found: dict[str, dict[str, str]] = {}
+    for index, name in enumerate(raw.names):
+        odd = odd_numbers(raw, index, kinds[name], options)
+        told = {"looks_like_id": ids.get(name), "mostly_numbers": odd}
+        found[name] = {code: detail for code, detail in told.items() if detail}
+    return found
 
 
 def _typed(
@@ -69,7 +89,9 @@ def _typed(
     note_faults(faults, raw, name, kind, found or _role_faults(role, kind, column))
     allowed = needed_types(role)
     if not found and allowed and kind not in allowed:
-        faults.add("wrong_type", f"a {role} column is {' or '.join(allowed)}", column=name)
+        detail = f"a {role} column is {' or '.join(allowed)}"
+        odd = odd_numbers(raw, index, kind, options)
+        faults.add("wrong_type", f"{detail}; {odd}" if odd else detail, column=name)
     return kind, column
 
 
@@ -103,9 +125,9 @@ def missing(column: TypedArray) -> TypedArray:
     return np.isnan(column)
 
 
-def _describe(name: str, kind: Kind, role: ColumnRole, column: TypedArray) -> Column:
+def _describe(name: str, kind: Kind, role: ColumnRole, column: TypedArray, doubts: dict[str, str]) -> Column:
     holes = missing(column)
     given = column[~holes]
     distinct = len(set(given)) if is_textual(kind) else len(np.unique(given))
     column_type: ColumnType = "category" if kind == "label" else kind
-    return Column(name, column_type, role, int(holes.sum()), distinct)
+    return Column(name, column_type, role, int(holes.sum()), distinct, doubts)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from service.domain.datasets import MAX_CLASSES, IntakeOptions, class_order, rarer_class
-from service.domain.errors import FieldError, InvalidError
+from service.domain.errors import FieldError, InvalidError, listed
 from service.rows.columns import TypedArray
 from service.rows.raw import refuse
 
@@ -55,7 +55,9 @@ def _positive(given: str | None, counts: Mapping[str, int]) -> str | None:
     if given is None:
         return rarer_class(counts) if len(counts) == 2 else None
     if given not in counts:
-        raise refuse("unknown_class", "positive_class is not a class of the label", at="/positive_class")
+        raise refuse(
+            "unknown_class", f"is not a class of the label; they are {listed(counts)}", at="/positive_class"
+        )
     if len(counts) > 2:
         raise refuse("not_binary", "only two classes have a positive one", at="/positive_class")
     return given
@@ -63,7 +65,11 @@ def _positive(given: str | None, counts: Mapping[str, int]) -> str | None:
 
 def _check_classes(classes: tuple[str, ...], found: Mapping[str, int]) -> None:
     faults = [
-        FieldError(f"/classes/{i}", "unknown_class", "no row has this class")
+        FieldError(
+            f"/classes/{i}",
+            "unknown_class",
+            f"no row has this class; the classes are {listed(sorted(found))}",
+        )
         for i, label in enumerate(classes)
         if label not in found
     ]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from service.domain.datasets import SINGLE_ROLES, ColumnRole, ColumnType, IntakeOptions
-from service.domain.errors import FieldError, InvalidError, pointer
+from service.domain.errors import FieldError, InvalidError, listed, pointer
 
 #: Roles whose columns are computed with, and the types that allow it.
 _NEEDED_TYPES: dict[ColumnRole, tuple[ColumnType, ...]] = {
@@ -30,7 +30,9 @@ def settle_roles(names: Sequence[str], options: IntakeOptions) -> dict[str, Colu
     )
     faults = _unknown(names, options)
     if label not in names:
-        faults.append(FieldError("/label", "label_absent", "the table has no column of this name"))
+        named = "this label" if options.label else f"`{_DEFAULT_LABEL}`; name the label with ?label="
+        detail = f"there is no column {named}; the columns are {listed(names)}"
+        faults.append(FieldError("/label", "label_absent", detail))
     if options.roles.get(label, "label") != "label":
         faults.append(FieldError(pointer("roles", label), "conflict", "the label has another role here"))
     roles[label] = "label"
@@ -49,7 +51,7 @@ def needed_types(role: ColumnRole) -> tuple[ColumnType, ...] | None:
 
 
 def _unknown(names: Sequence[str], options: IntakeOptions) -> list[FieldError]:
-    detail = "the table has no column of this name"
+    detail = f"the table has no column of this name; the columns are {listed(names)}"
     return [
         FieldError(pointer(option, name), "unknown_column", detail)
         for option, given in (("roles", options.roles), ("types", options.types))

@@ -1,0 +1,54 @@
+"""What is odd about a column that is taken in all the same: perhaps it is not what its owner thinks."""
+
+from collections.abc import Mapping
+
+from service.domain.datasets import ColumnRole, IntakeOptions
+from service.rows.cells import Kind
+from service.rows.columns import TypedArray
+from service.rows.inference import odd_cells
+from service.rows.raw import RawTable
+
+#: A text column with more values than this, of which nearly all differ, names rows.
+_ID_ROWS, _ID_SHARE = 50, 0.9
+_SHOWN_LINES = 5
+
+
+def odd_numbers(raw: RawTable, index: int, kind: Kind, options: IntakeOptions) -> str | None:
+    """Say which cells make a category of what is mostly numbers; None where nothing does."""
+    if raw.kind != "text" or kind != "category" or raw.names[index] in options.types:
+        return None
+    rows = odd_cells(raw.columns[index])
+    if not rows:
+        return None
+    lines = [str(row + 2 if raw.lines is None else raw.lines[row]) for row in rows[:_SHOWN_LINES]]
+    more = ", ..." if len(rows) > _SHOWN_LINES else ""
+    return (
+        f"most cells are numbers, but {len(rows)} are not (line {', '.join(lines)}{more}), so it is taken as "
+        "a category: leave these cells empty, or declare its type"
+    )
+
+
+def looks_like_id(name: str, kind: Kind, column: TypedArray, options: IntakeOptions) -> bool:
+    """Tell whether nearly every value of an undeclared text column is different."""
+    if kind not in ("category", "text") or name in options.roles:
+        return False
+    given = [value for value in column if value is not None]
+    return len(given) > _ID_ROWS and len(set(given)) > _ID_SHARE * len(given)
+
+
+def set_ids_aside(
+    roles: dict[str, ColumnRole],
+    kinds: Mapping[str, Kind],
+    columns: Mapping[str, TypedArray],
+    options: IntakeOptions,
+) -> dict[str, str]:
+    """Take columns that look like ids out of the features, and say so for each."""
+    told = dict[str, str]()
+    for name, role in roles.items():
+        if role == "feature" and looks_like_id(name, kinds[name], columns[name], options):
+            roles[name] = "ignore" if "id" in roles.values() else "id"
+            told[name] = (
+                f"nearly every value is different, so its role is {roles[name]} and nothing is learnt from "
+                "it; give it the role feature if it is one"
+            )
+    return told
