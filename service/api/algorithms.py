@@ -24,6 +24,7 @@ class AlgorithmOut(BaseModel):
     title: str
     reference: str
     tasks: list[str] = Field(description="binary, multiclass", examples=[["binary", "multiclass"]])
+    default: bool = Field(description="Whether it is what `auto` stands for.")
     params: Mapping[str, Any] = Field(description="JSON Schema of `params`, with defaults and bounds.")
 
     @classmethod
@@ -34,6 +35,7 @@ class AlgorithmOut(BaseModel):
             title=info.title,
             reference=info.reference,
             tasks=list(info.tasks),
+            default=info.default,
             params=info.params,
         )
 
@@ -55,7 +57,7 @@ def list_algorithms(request: Request, response: Response, part: ListSlice) -> Pa
     responses=responses(404),
 )
 def read_algorithm(name: str) -> AlgorithmOut:
-    """Read one algorithm; upper and lower case, "-" and "_" make no difference."""
+    """Read one algorithm; `auto` is the default one. Case, "-" and "_" make no difference."""
     found = learning.algorithm(name)
     if found is None:
         raise NotFoundError("algorithm", name)

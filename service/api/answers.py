@@ -7,9 +7,10 @@ import msgspec
 
 from service.api.problems import faults_of
 from service.learning import Answers
-from service.usecases.predicting import Predicted
+from service.usecases.predicting import Predicted, Priced
 from service.usecases.scoring import Loaded
 
+UNREASONABLE = "at the costs of this row a wrong decision costs no more than the right one"
 #: Of a row that could not be scored everything but its id is null.
 NOTHING: dict[str, Any] = dict.fromkeys(
     (
@@ -27,17 +28,25 @@ NOTHING: dict[str, Any] = dict.fromkeys(
 )
 
 
-def encode(loaded: Loaded, rows: Sequence[Any], predicted: Predicted, *, repriced: bool) -> bytes:
+def encode(loaded: Loaded, rows: Sequence[Any], predicted: Predicted, priced: Priced | None) -> bytes:
     """Write the whole answer."""
     answer = {
         "model": loaded.model,
         "version": loaded.version.number,
-        "costs": {"source": "request" if repriced else "training", "repriced": repriced},
+        "costs": _source(priced),
         "predictions": _predictions(rows, predicted),
     }
     if predicted.faults:
         answer |= {"errors": faults_of(predicted.faults), "errors_total": predicted.faults_total}
     return msgspec.json.encode(answer)
+
+
+def _source(priced: Priced | None) -> dict[str, Any]:
+    source: dict[str, Any] = {"source": "training" if priced is None else "request"}
+    source["repriced"] = priced is not None
+    if priced is not None and priced.cost_spec is not None:
+        source |= {"cost_spec": priced.cost_spec, "revision": priced.revision}
+    return source
 
 
 def _predictions(rows: Sequence[Any], predicted: Predicted) -> list[dict[str, Any]]:
@@ -103,6 +112,9 @@ def _warnings(rows: Sequence[Any], predicted: Predicted) -> list[list[dict[str, 
         for row in rows
     ]
     assert predicted.answers is not None
+    if predicted.answers.unreasonable is not None:
+        for index in predicted.sound[predicted.answers.unreasonable].tolist():
+            told[index].append({"code": "unreasonable_costs", "detail": UNREASONABLE})
     for name, unknown in predicted.answers.unknown.items():
         for index in predicted.sound[unknown].tolist():
             told[index].append({"code": "unknown_category", "feature": name})

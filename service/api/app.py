@@ -1,5 +1,6 @@
 """Puts the HTTP application together: routers, error handlers, the layers around every request."""
 
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
@@ -22,7 +23,9 @@ from service.api import (
     training_jobs,
     versions,
 )
+from service.api.heads import HeadAsGet
 from service.api.middleware import OriginGuard, RequestContext, RequestLimits
+from service.learning import warm
 from service.usecases.scoring import Scoring
 from service.wiring import Wiring
 
@@ -55,6 +58,7 @@ def create_app(wiring: Wiring) -> FastAPI:
     """Build the application over the given database, store and queue."""
     settings = wiring.settings
     layers = [
+        Middleware(HeadAsGet),
         Middleware(RequestContext),
         Middleware(
             RequestLimits,
@@ -86,6 +90,8 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     scoring: Scoring = app.state.scoring
     scoring.start()
     app.state.wiring.nursery.warm()
+    # The first training that is asked for shall not wait for the import of scikit-learn.
+    threading.Thread(target=warm, name="warm-learning", daemon=True).start()
     app.state.batches = predictions.batch_threads()
     try:
         yield

@@ -3,7 +3,7 @@
 import functools
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Annotated, Any, BinaryIO
+from typing import Annotated, Any, BinaryIO, Literal
 
 import anyio
 import anyio.to_thread
@@ -13,7 +13,7 @@ from pydantic.config import JsonDict
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from service.api.conditions import IMMUTABLE, is_unchanged
+from service.api.conditions import IMMUTABLE, REVALIDATE, is_unchanged
 from service.api.context import Tenant, Wired
 from service.api.lists import ListSlice, Page, page
 from service.api.problems import responses
@@ -43,6 +43,7 @@ EXAMPLE: JsonDict = {
     "positive_class": "1",
     "positive_class_inferred": False,
     "columns": [{"name": "amount", "type": "number", "role": "feature", "missing": 0, "distinct": 8123}],
+    "warnings": [],
     "created_at": "2026-01-05T09:30:00Z",
 }
 _BINARY = {"schema": {"type": "string", "format": "binary"}}
@@ -81,6 +82,16 @@ class ColumnOut(BaseModel):
     distinct: int = Field(description="Different values.")
 
 
+class ColumnNotice(BaseModel):
+    """Something odd about a column."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    code: Literal["looks_like_id", "mostly_numbers"]
+    column: str
+    detail: str
+
+
 class DatasetOut(BaseModel):
     """A table that was taken in."""
 
@@ -98,6 +109,7 @@ class DatasetOut(BaseModel):
     positive_class: str | None
     positive_class_inferred: bool
     columns: list[ColumnOut]
+    warnings: list[ColumnNotice] = Field(description="What is allowed, but perhaps not meant.")
     created_at: datetime
 
     @classmethod
@@ -196,10 +208,10 @@ def list_datasets(
 def read_dataset(
     *, request: Request, response: Response, wired: Wired, tenant: Tenant, dataset: str
 ) -> object:
-    """Read what is known about a dataset; it never changes."""
+    """Read what is known about a dataset, by id; a name means the newest dataset of it."""
     found = datasets.read_dataset(wired.readers, tenant, dataset)
-    response.headers.update(_headers(found))
-    if is_unchanged(request, _headers(found)["ETag"]):
+    response.headers.update(_headers(found, is_id=found.id == dataset))
+    if is_unchanged(request, response.headers["ETag"]):
         return Response(status_code=304, headers=response.headers)
     return DatasetOut.of(found)
 
@@ -230,7 +242,7 @@ def read_dataset_content(
     suffix = "csv" if media_type == CSV else "parquet"
     headers = {
         "Content-Disposition": f'attachment; filename="{found.id}.{suffix}"',
-        "Cache-Control": IMMUTABLE,
+        "Cache-Control": IMMUTABLE if found.id == dataset else REVALIDATE,
         "Vary": "Accept",
         "X-Content-Type-Options": "nosniff",
     }
@@ -260,8 +272,12 @@ def delete_dataset(*, wired: Wired, tenant: Tenant, dataset: str) -> None:
     datasets.delete_dataset(wired.sessions, wired.store, tenant, dataset)
 
 
-def _headers(dataset: Dataset) -> dict[str, str]:
-    return {"ETag": f'"{dataset.content_sha256[:32]}"', "Cache-Control": IMMUTABLE}
+def _headers(dataset: Dataset, *, is_id: bool) -> dict[str, str]:
+    # A name can mean another dataset tomorrow.
+    return {
+        "ETag": f'"{dataset.content_sha256[:32]}"',
+        "Cache-Control": IMMUTABLE if is_id else REVALIDATE,
+    }
 
 
 def _preferred(accept: str) -> str:

@@ -54,7 +54,7 @@ REQUEST: Final[dict[str, Any]] = {
             },
         },
         "costs": COSTS.json_schema(ref_template=_REF) | {"description": "Instead of those of training."},
-        "cost_spec": {"type": "string", "description": "Id of a stored cost spec, instead of `costs`."},
+        "cost_spec": {"type": "string", "description": "Id or name of a stored cost spec."},
         "priors": _NUMBERS | {"description": "Share of each class where the rows come from."},
         "threshold": {
             "type": "number",
@@ -91,8 +91,9 @@ PREDICTION: Final[dict[str, Any]] = {
             "items": {
                 "type": "object",
                 "properties": {
-                    "code": {"enum": ["unknown_category", "unknown_column"]},
+                    "code": {"enum": ["unknown_category", "unknown_column", "unreasonable_costs"]},
                     "feature": {"type": "string"},
+                    "detail": {"type": "string"},
                 },
             },
         },
@@ -107,7 +108,12 @@ ANSWER: Final[dict[str, Any]] = {
         "version": {"type": "integer"},
         "costs": {
             "type": "object",
-            "properties": {"source": {"enum": ["training", "request"]}, "repriced": {"type": "boolean"}},
+            "properties": {
+                "source": {"enum": ["training", "request"]},
+                "repriced": {"type": "boolean"},
+                "cost_spec": {"type": "string", "description": "Id of the stored cost spec that was used."},
+                "revision": {"type": "integer"},
+            },
         },
         "predictions": {"type": "array", "items": {"$ref": _REF.format(model="Prediction")}},
         "errors": {"type": "array", "items": {"$ref": _REF.format(model="Fault")}},

@@ -19,8 +19,7 @@ from service.api.problems import responses
 from service.api.routes import StrictRoute
 from service.domain.errors import NotAcceptableError, UnavailableError, UnsupportedMediaTypeError
 from service.domain.predictions import PredictBody, Selector, decode, selected
-from service.learning import PricedCosts
-from service.usecases.predicting import Predicted, predict, price
+from service.usecases.predicting import Predicted, Priced, predict, price
 from service.usecases.scoring import Loaded, Scoring
 
 router = APIRouter(route_class=StrictRoute, tags=["predictions"])
@@ -108,13 +107,13 @@ async def _answer(request: Request, path: Selector) -> Response:
     return Response(answer, media_type=JSON)
 
 
-def _predict(loaded: Loaded, wish: PredictBody, costs: PricedCosts | None, max_rows: int) -> bytes:
+def _predict(loaded: Loaded, wish: PredictBody, costs: Priced | None, max_rows: int) -> bytes:
     predicted = predict(loaded.predictor, wish, costs, max_rows)
     _count(loaded, predicted)
-    return encode(loaded, wish.rows, predicted, repriced=costs is not None)
+    return encode(loaded, wish.rows, predicted, costs)
 
 
-async def _costs(scoring: Scoring, loaded: Loaded, wish: PredictBody) -> PricedCosts | None:
+async def _costs(scoring: Scoring, loaded: Loaded, wish: PredictBody) -> Priced | None:
     if (own := wish.own_costs) is not None:
         return price(loaded.predictor, own)
     if wish.cost_spec is None:

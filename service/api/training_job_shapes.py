@@ -1,13 +1,22 @@
 """What answers about training jobs look like."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.config import JsonDict
 
-from service.domain.training import FailureCode, JobStatus, Progress
-from service.usecases.training import JobView, Plan
+from service.domain.training import (
+    FailureCode,
+    JobStatus,
+    Progress,
+    SettledSpec,
+    TrainingSpec,
+    requested_algorithm,
+)
+from service.usecases.planning import Plan
+from service.usecases.training import JobView
 
 EXAMPLE: JsonDict = {
     "id": "job_019b76da-9a31-7cf0-9c5e-0d4c3a0d9a51",
@@ -16,6 +25,8 @@ EXAMPLE: JsonDict = {
     "model": "card-fraud",
     "dataset": "ds_019b76da-9a31-7cf0-9c5e-0d4c3a0d9a51",
     "algorithm": "adacost",
+    "requested_algorithm": "adacost",
+    "warnings": [],
     "attempt": 1,
     "progress": {"phase": "boosting", "round": 140, "rounds": 400, "fraction": 0.31, "metrics": {}},
     "queue_position": None,
@@ -66,6 +77,18 @@ class JobErrorOut(BaseModel):
     detail: str
 
 
+class NoticeOut(BaseModel):
+    """Something that is allowed, but perhaps not meant."""
+
+    code: str
+    detail: str
+
+
+def _warnings(spec: TrainingSpec) -> list[NoticeOut]:
+    told = spec.warnings if isinstance(spec, SettledSpec) else {}
+    return [NoticeOut(code=code, detail=detail) for code, detail in told.items()]
+
+
 class JobOut(BaseModel):
     """A training job; once it is done it has either a result or an error."""
 
@@ -77,6 +100,8 @@ class JobOut(BaseModel):
     model: str
     dataset: str
     algorithm: str
+    requested_algorithm: str = Field(description="As it was asked for, such as `auto`.")
+    warnings: list[NoticeOut]
     attempt: int = Field(description="Executions begun so far.")
     progress: Progress | None
     queue_position: int | None = Field(description="1 is the next to start; null when it does not wait.")
@@ -101,6 +126,8 @@ class JobOut(BaseModel):
             model=job.model,
             dataset=job.dataset_id,
             algorithm=job.spec.algorithm,
+            requested_algorithm=requested_algorithm(job.spec),
+            warnings=_warnings(job.spec),
             attempt=job.attempt,
             progress=job.progress,
             queue_position=view.queue_position,
@@ -119,6 +146,14 @@ class PlanOut(BaseModel):
     model: str
     dataset: str
     algorithm: str
+    requested_algorithm: str = Field(description="As it was asked for, such as `auto`.")
+    params: Mapping[str, Any] = Field(description="All parameters, with the defaults filled in.")
+    cost_spec: str | None
+    consequences: list[str] = Field(description="What the costs lead to, in words.")
+    unreasonable_rows: int = Field(
+        description="Rows in which a wrong decision costs no more than the right one."
+    )
+    warnings: list[NoticeOut]
     rows: int = Field(description="Rows of the dataset; those of the test part are not trained on.")
     test_fraction: float
     folds: int
@@ -133,6 +168,12 @@ class PlanOut(BaseModel):
             model=plan.spec.model,
             dataset=plan.dataset.id,
             algorithm=plan.spec.algorithm,
+            requested_algorithm=requested_algorithm(plan.spec),
+            params=plan.spec.params,
+            cost_spec=plan.spec.cost_spec,
+            consequences=plan.consequences,
+            unreasonable_rows=plan.unreasonable_rows,
+            warnings=_warnings(plan.spec),
             rows=plan.dataset.rows,
             test_fraction=plan.spec.split.test_fraction,
             folds=plan.spec.split.folds,

@@ -23,7 +23,8 @@ from service.api.training_job_shapes import SPEC_BODY, EventOut, EventPage, JobO
 from service.api.uploads import is_form, read_options, receive_form
 from service.domain.training import JobStatus, TrainingSpec
 from service.usecases import training
-from service.usecases.training import Ceilings, JobView
+from service.usecases.planning import Ceilings, plan
+from service.usecases.training import JobView
 from service.wiring import Wiring
 
 router = APIRouter(route_class=StrictRoute, tags=["training-jobs"])
@@ -60,7 +61,14 @@ async def create_training_job(
 async def _submit(request: Request, wired: Wiring, tenant: str) -> JobView:
     spec = await read_spec(request)
     submit = functools.partial(
-        training.submit, wired.sessions, wired.readers, wired.queue, tenant, spec, ceilings=_ceilings(wired)
+        training.submit,
+        wired.sessions,
+        wired.readers,
+        wired.store,
+        queue=wired.queue,
+        tenant=tenant,
+        spec=spec,
+        ceilings=_ceilings(wired),
     )
     return await anyio.to_thread.run_sync(submit)
 
@@ -97,7 +105,7 @@ def _ceilings(wired: Wiring) -> Ceilings:
 )
 def validate_training_job(*, wired: Wired, tenant: Tenant, spec: TrainingSpec) -> PlanOut:
     """Say what would be trained, or what is wrong with it."""
-    return PlanOut.of(training.validate(wired.readers, tenant, spec, _ceilings(wired)))
+    return PlanOut.of(plan(wired.readers, wired.store, tenant, spec, ceilings=_ceilings(wired)))
 
 
 @router.get(

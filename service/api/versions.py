@@ -16,7 +16,7 @@ from service.api.problems import responses
 from service.api.routes import StrictRoute
 from service.domain.costs import Costs
 from service.domain.models import Version
-from service.domain.training import SplitSpec
+from service.domain.training import SplitSpec, requested_algorithm
 from service.usecases import models
 
 router = APIRouter(route_class=StrictRoute, tags=["models"])
@@ -39,6 +39,7 @@ class VersionOut(BaseModel):
     costs: Costs | None
     cost_spec: str | None
     algorithm: str
+    requested_algorithm: str = Field(description="As it was asked for, such as `auto`.")
     params: Mapping[str, Any]
     split: SplitSpec
     calibration: str
@@ -66,6 +67,7 @@ class VersionOut(BaseModel):
             costs=spec.costs,
             cost_spec=spec.cost_spec,
             algorithm=spec.algorithm,
+            requested_algorithm=requested_algorithm(spec),
             params=spec.params,
             split=spec.split,
             calibration=spec.calibration,

@@ -38,6 +38,13 @@ def find_cost_spec(session: Session, tenant: str, spec_id: str) -> CostSpec | No
     return None if row is None else _value(row)
 
 
+def newest_revision(session: Session, tenant: str, name: str) -> CostSpec | None:
+    """Find the newest revision of a name."""
+    query = select(CostSpecRow).where(CostSpecRow.tenant_id == tenant, CostSpecRow.name == name)
+    row = session.scalars(query.order_by(CostSpecRow.revision.desc()).limit(1)).one_or_none()
+    return None if row is None else _value(row)
+
+
 def list_cost_specs(session: Session, tenant: str, limit: int, after: str | None) -> list[CostSpec]:
     """List a tenant's cost specs, newest first, with ids below `after`."""
     query = select(CostSpecRow).where(CostSpecRow.tenant_id == tenant)

@@ -23,6 +23,13 @@ def find_dataset(session: Session, tenant: str, dataset_id: str, *, lock: bool =
     return None if row is None else _value(row)
 
 
+def newest_of_name(session: Session, tenant: str, name: str) -> Dataset | None:
+    """Find the newest dataset of a name."""
+    query = select(DatasetRow).where(DatasetRow.tenant_id == tenant, DatasetRow.name == name)
+    row = session.scalars(query.order_by(DatasetRow.id.desc()).limit(1)).one_or_none()
+    return None if row is None else _value(row)
+
+
 def list_datasets(session: Session, tenant: str, limit: int, after: str | None) -> list[Dataset]:
     """List a tenant's datasets, newest first, with ids below `after`."""
     query = (

@@ -9,7 +9,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
-from service.domain.training import JobError, JobStatus, Progress, TrainingSpec
+from service.domain.training import JobError, JobStatus, Progress, SettledSpec, TrainingSpec
 
 #: Names of constraints, so that migrations can name them on every database.
 NAMING = {
@@ -78,7 +78,7 @@ class Base(DeclarativeBase):
         datetime: UtcDateTime(),
         dict[str, Any]: _json(),
         list[Any]: _json(),
-        TrainingSpec: JsonDocument(TrainingSpec),
+        TrainingSpec: JsonDocument(SettledSpec),
         Progress: JsonDocument(Progress),
         JobError: JsonDocument(JobError),
     }

@@ -4,10 +4,17 @@ What needs scikit-learn and numba (algorithms, fitting) is imported when it is f
 process that only scores stays light.
 """
 
-from service.learning.algorithms import AlgorithmInfo, algorithm, algorithms
+from service.learning.algorithms import AlgorithmInfo, algorithm, algorithms, settle, warm
 from service.learning.checking import check
 from service.learning.fitting import Trained, fit
-from service.learning.pricing import PricedCosts, checks, consequences, cost_spec, describe
+from service.learning.pricing import (
+    PricedCosts,
+    checks,
+    consequences,
+    cost_spec,
+    count_unreasonable,
+    describe,
+)
 from service.learning.scoring import Answers, Predictor, load
 
 __all__ = [
@@ -22,7 +29,10 @@ __all__ = [
     "checks",
     "consequences",
     "cost_spec",
+    "count_unreasonable",
     "describe",
     "fit",
     "load",
+    "settle",
+    "warm",
 ]

@@ -17,6 +17,8 @@ class AlgorithmInfo:
     tasks : tuple of "binary", "multiclass"
     params : dict
         JSON Schema of the parameters, with defaults and bounds.
+    default : bool
+        Whether it is what "auto" stands for.
     """
 
     name: str
@@ -24,6 +26,7 @@ class AlgorithmInfo:
     reference: str
     tasks: tuple[str, ...]
     params: dict[str, Any]
+    default: bool = False
 
 
 def algorithms() -> list[AlgorithmInfo]:
@@ -31,6 +34,20 @@ def algorithms() -> list[AlgorithmInfo]:
     from costboost import registry  # noqa: PLC0415 - loads scikit-learn and the compiler
 
     return [_info(registry.ALGORITHMS[name]) for name in sorted(registry.ALGORITHMS)]
+
+
+def warm() -> None:
+    """Load what the first look at an algorithm would wait for."""
+    from costboost import registry  # noqa: PLC0415 - loads scikit-learn and the compiler
+
+    registry.find("auto")
+
+
+def settle(name: str, params: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Name of the algorithm that `name` stands for, and its parameters with the defaults filled in."""
+    found = find(name)
+    properties = parameters.parameter_schema(found.cls)["properties"]
+    return found.name, {key: one["default"] for key, one in properties.items()} | dict(params)
 
 
 def algorithm(name: str) -> AlgorithmInfo | None:
@@ -51,10 +68,18 @@ def find(name: str) -> Any:
 
 def check_params(name: str, params: Mapping[str, Any]) -> list[FieldError]:
     """Faults of a job's `params`, each with its pointer."""
-    found = parameters.check_params(find(name).cls, params)
-    return [FieldError(pointer("params", *path), "invalid_param", message) for path, message in found]
+    entry = find(name)
+    known = parameters.parameter_schema(entry.cls)["properties"]
+    told = f"is not a parameter of {entry.name}; it has {', '.join(known)}"
+    return [
+        FieldError(
+            pointer("params", *path), "invalid_param", message if path[0] in known or len(path) > 1 else told
+        )
+        for path, message in parameters.check_params(entry.cls, params)
+    ]
 
 
 def _info(found: Any) -> AlgorithmInfo:
     schema = parameters.parameter_schema(found.cls)
-    return AlgorithmInfo(found.name, found.title, found.reference, tuple(found.tasks), schema)
+    is_default = found is find("auto")
+    return AlgorithmInfo(found.name, found.title, found.reference, tuple(found.tasks), schema, is_default)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from service.domain.datasets import Column, Dataset
-from service.domain.errors import FieldError, InvalidError, pointer
+from service.domain.errors import FieldError, InvalidError, listed, pointer
 from service.domain.training import TrainingSpec
 from service.learning.algorithms import check_params, find
 from service.learning.pricing import AnyCosts, cost_spec
@@ -53,19 +53,21 @@ def _check_costs(spec: TrainingSpec, dataset: Dataset, costs: AnyCosts) -> Itera
         yield from (_at_spec(fault, at) for fault in error.errors)
     columns = {column.name: column for column in dataset.columns}
     for name in costs.columns:
-        code, detail = _column_fault(columns.get(name)) or ("", "")
+        code, detail = _column_fault(columns.get(name), listed(columns)) or ("", "")
         for place in costs.places(name) if code else ():
             where = f"{at}{pointer(*place)}" if spec.cost_spec is None else at
             yield FieldError(where, code, detail, column=name)
 
 
-def _column_fault(column: Column | None) -> tuple[str, str] | None:
+def _column_fault(column: Column | None, known: str) -> tuple[str, str] | None:
     if column is None:
-        return "unknown_column", "the dataset has no column of this name"
+        return "unknown_column", f"the dataset has no column of this name; it has {known}"
     if column.role in ("label", "ignore"):
         return "wrong_role", f"a column of role {column.role} has no part in costs"
     if column.type not in ("number", "boolean"):
-        return "wrong_type", "costs are computed from numbers"
+        return "wrong_type", "; ".join(
+            [f"costs are computed from numbers, and this column is a {column.type}", *column.doubts.values()]
+        )
     if column.missing:
         return "missing_value", "costs cannot be computed where the column is missing"
     return None

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.costs import LARGEST_COST
+from costboost.costs import LARGEST_COST, unreasonable_rows
+from costboost.decisions import Decisions
 from costboost.scorer import Scorer
 from service.domain.datasets import InputColumn
 from service.domain.errors import ConflictError, FieldError, InvalidError, pointer
@@ -42,6 +43,8 @@ class Answers:
         Whether the costs came with the request.
     unknown : dict of column to ndarray of shape (n,), bool
         Rows whose category was never seen in training.
+    unreasonable : ndarray of shape (n,), bool, or None
+        Rows in which a wrong decision costs no more than the right one; None where costs are constant.
     """
 
     classes: tuple[str, ...]
@@ -58,6 +61,7 @@ class Answers:
     source: str
     repriced: bool
     unknown: dict[str, NDArray[np.bool_]]
+    unreasonable: NDArray[np.bool_] | None
 
 
 class Predictor:
@@ -85,7 +89,11 @@ class Predictor:
         spec = cost_spec(costs, self.classes, self.positive, at=at)
         types = self._scorer.encoder.types
         faults = [
-            FieldError(f"{at}{pointer(*place)}", "wrong_type", "the column is not a number")
+            FieldError(
+                f"{at}{pointer(*place)}",
+                "wrong_type",
+                f"costs are computed from numbers, and this column is a {types[name]}",
+            )
             for name in spec.columns
             if types.get(name, "number") not in ("number", "boolean")
             for place in costs.places(name)
@@ -128,7 +136,7 @@ class Predictor:
             detail = "a threshold is for two classes"
             raise InvalidError("not_binary", detail, [FieldError("/threshold", "not_binary", detail)])
         spec = self._scorer.costs if costs is None else costs
-        _check_row_costs(spec, columns, n)
+        odd = _odd_rows(spec, columns, n)
         answer = self._scorer.decide(columns, costs=costs, priors=self._priors(priors), threshold=threshold)
         scores, decided = answer.scores, answer.decisions
         return Answers(
@@ -140,12 +148,13 @@ class Predictor:
             decision=decided.decision,
             label=decided.label,
             expected_cost=decided.expected_cost,
-            threshold=decided.threshold,
+            threshold=decided.threshold if odd is None or threshold is not None else _without(decided, odd),
             thresholds=decided.thresholds,
             thresholds_exact=decided.thresholds_exact,
             source=answer.source,
             repriced=answer.repriced,
             unknown=self._scorer.encoder.unknown(columns),
+            unreasonable=odd,
         )
 
     def _inputs(self, spec: PricedCosts) -> tuple[InputColumn, ...]:
@@ -200,12 +209,19 @@ def load(artifact: bytes) -> Predictor:
         raise ConflictError("artifact_corrupt", "the stored bytes are not a version") from None
 
 
-def _check_row_costs(spec: PricedCosts, columns: Mapping[str, NDArray[Any]], n: int) -> None:
+def _without(decided: Decisions, odd: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Thresholds of the rows that have one."""
+    return np.where(odd, np.nan, decided.threshold)
+
+
+def _odd_rows(spec: PricedCosts, columns: Mapping[str, NDArray[Any]], n: int) -> NDArray[np.bool_] | None:
+    """Rows whose costs are unreasonable; a cost that is not finite is refused."""
     if not spec.per_row:
-        return
+        return None
     costs = spec.evaluate(columns, n)
     bad = np.flatnonzero(~(np.abs(costs) <= LARGEST_COST).all(axis=(1, 2)))
     if bad.size:
         detail = "a cost of the row is not finite"
         faults = [FieldError(pointer("rows", int(row)), "cost_not_finite", detail) for row in bad]
         raise InvalidError("cost_not_finite", detail, faults)
+    return unreasonable_rows(costs, spec.serves)

@@ -12,6 +12,7 @@ from service.db import cost_specs
 from service.domain.cost_specs import AnyCosts, CostSpec
 from service.domain.errors import NotFoundError
 from service.domain.ids import new_id
+from service.usecases.naming import cost_spec_called
 
 Sessions = sessionmaker[Session]
 
@@ -77,23 +78,18 @@ def create_cost_spec(
     return spec, review
 
 
-def read_cost_spec(readers: Sessions, tenant: str, spec_id: str) -> CostSpec:
-    """Read one revision."""
-    with readers() as session:
-        return get_cost_spec(session, tenant, spec_id)
-
-
-def get_cost_spec(session: Session, tenant: str, spec_id: str) -> CostSpec:
-    """Find one revision in the caller's transaction.
+def read_cost_spec(readers: Sessions, tenant: str, called: str) -> CostSpec:
+    """Read one revision by its id, or the latest one of a name.
 
     Raises
     ------
     NotFoundError
-        There is none of this id.
+        There is none of this id or name.
     """
-    found = cost_specs.find_cost_spec(session, tenant, spec_id)
+    with readers() as session:
+        found = cost_spec_called(session, tenant, called)
     if found is None:
-        raise NotFoundError("cost spec", spec_id)
+        raise NotFoundError("cost spec", called)
     return found
 
 

@@ -15,6 +15,7 @@ from service.domain.errors import ConflictError, FieldError, InvalidError, Malfo
 from service.domain.ids import new_id
 from service.processes.guard import Ending, Guard, Outcome
 from service.processes.nursery import Nursery
+from service.usecases.naming import dataset_called
 
 Sessions = sessionmaker[Session]
 
@@ -118,10 +119,13 @@ def list_datasets(readers: Sessions, tenant: str, limit: int, after: str | None)
         return datasets.list_datasets(session, tenant, limit, after)
 
 
-def read_dataset(readers: Sessions, tenant: str, dataset_id: str) -> Dataset:
-    """Read one dataset."""
+def read_dataset(readers: Sessions, tenant: str, called: str) -> Dataset:
+    """Read one dataset by its id, or the newest one of a name."""
     with readers() as session:
-        return _dataset(session, tenant, dataset_id)
+        found = dataset_called(session, tenant, called)
+    if found is None:
+        raise NotFoundError("dataset", called)
+    return found
 
 
 def open_content(

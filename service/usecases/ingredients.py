@@ -5,12 +5,11 @@ from typing import Any
 from pydantic import TypeAdapter
 from sqlalchemy.orm import Session
 
-from service.db.cost_specs import find_cost_spec
-from service.db.datasets import find_dataset
 from service.domain.costs import COSTS, Costs
 from service.domain.datasets import Dataset
 from service.domain.errors import FieldError, InvalidError
-from service.domain.training import TrainingSpec
+from service.domain.training import SettledSpec, TrainingSpec
+from service.usecases.naming import cost_spec_called, dataset_called
 
 _DATASET = TypeAdapter(Dataset)
 
@@ -25,21 +24,30 @@ def find(
     InvalidError
         The tenant has no such dataset or cost spec.
     """
-    dataset = new or find_dataset(session, tenant, spec.dataset)
+    _, dataset, costs = place(session, tenant, spec, new)
+    return dataset, costs
+
+
+def place(
+    session: Session, tenant: str, spec: TrainingSpec, new: Dataset | None = None
+) -> tuple[TrainingSpec, Dataset, Costs]:
+    """Find what a spec names, and put ids in place of names: tomorrow another may be the newest."""
+    dataset = new or dataset_called(session, tenant, spec.dataset)
     if dataset is None:
         raise unknown_dataset()
+    placed = spec.model_copy(update={"dataset": dataset.id})
     if spec.cost_spec is None:
         assert spec.costs is not None
-        return dataset, spec.costs
-    found = find_cost_spec(session, tenant, spec.cost_spec)
+        return placed, dataset, spec.costs
+    found = cost_spec_called(session, tenant, spec.cost_spec)
     if found is None:
-        raise _unknown("/cost_spec", "unknown_cost_spec", "there is no cost spec of this id")
-    return dataset, found.costs
+        raise _unknown("/cost_spec", "unknown_cost_spec", "there is no cost spec of this id or name")
+    return placed.model_copy(update={"cost_spec": found.id}), dataset, found.costs
 
 
 def unknown_dataset() -> InvalidError:
     """Make the error of a spec whose dataset does not exist."""
-    return _unknown("/dataset", "unknown_dataset", "there is no dataset of this id")
+    return _unknown("/dataset", "unknown_dataset", "there is no dataset of this id or name")
 
 
 def to_json(spec: TrainingSpec, dataset: Dataset, costs: Costs) -> dict[str, Any]:
@@ -54,7 +62,7 @@ def to_json(spec: TrainingSpec, dataset: Dataset, costs: Costs) -> dict[str, Any
 def from_json(order: dict[str, Any]) -> tuple[TrainingSpec, Dataset, Costs]:
     """Read what :func:`to_json` wrote."""
     return (
-        TrainingSpec.model_validate(order["spec"]),
+        SettledSpec.model_validate(order["spec"]),
         _DATASET.validate_python(order["dataset"]),
         COSTS.validate_python(order["costs"]),
     )

@@ -1,14 +1,16 @@
 """Rows to answers, with a version that is at hand: decode, score, decide. Nothing here waits."""
 
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
+from service.domain.cost_specs import AnyCosts
 from service.domain.costs import COSTS
-from service.domain.errors import FieldError, InvalidError, TooLargeError, pointer
+from service.domain.errors import FieldError, InvalidError, TooLargeError, listed, pointer
 from service.domain.faults import field_errors
 from service.domain.predictions import PredictBody
 from service.learning import Answers, Predictor, PricedCosts
@@ -39,7 +41,32 @@ class Predicted:
     extra: tuple[str, ...]
 
 
-def price(predictor: Predictor, costs: bytes) -> PricedCosts:
+@dataclass(frozen=True)
+class Priced:
+    """
+    Costs of a request, ready for a version.
+
+    Attributes
+    ----------
+    spelled : costs as they were written
+        They know where each column is named.
+    cost_spec, revision : str and int, or None
+        Which stored cost spec they are.
+    """
+
+    costs: PricedCosts
+    spelled: AnyCosts
+    cost_spec: str | None = None
+    revision: int | None = None
+
+    def places(self, column: str) -> list[str]:
+        """Pointers to where the request names a column; a stored cost spec is named as a whole."""
+        if self.cost_spec is not None:
+            return ["/cost_spec"]
+        return [f"/costs{pointer(*place)}" for place in self.spelled.places(column)]
+
+
+def price(predictor: Predictor, costs: bytes) -> Priced:
     """
     Make the costs of a request ready.
 
@@ -54,10 +81,10 @@ def price(predictor: Predictor, costs: bytes) -> PricedCosts:
     except ValidationError as error:
         faults = field_errors(error.errors(), value, "/costs")
         raise InvalidError("invalid_costs", "the costs are not spelled as they should be", faults) from None
-    return predictor.cost_spec(spelled)
+    return Priced(predictor.cost_spec(spelled), spelled)
 
 
-def predict(predictor: Predictor, wish: PredictBody, costs: PricedCosts | None, max_rows: int) -> Predicted:
+def predict(predictor: Predictor, wish: PredictBody, priced: Priced | None, max_rows: int) -> Predicted:
     """
     Decode, score and decide the rows.
 
@@ -70,10 +97,29 @@ def predict(predictor: Predictor, wish: PredictBody, costs: PricedCosts | None, 
     """
     if len(wish.rows) > max_rows:
         raise TooLargeError("too_many_rows", f"one request may bring at most {max_rows} rows")
+    costs = None if priced is None else priced.costs
     decoded = decode_rows(wish.rows, predictor.inputs(costs))
+    if decoded.faults.total and priced is not None:
+        _refuse_misspelled(predictor, wish, priced)
     if wish.on_row_error == "fail":
         decoded.refuse_faults()
     return _predict_sound(predictor, decoded, wish, costs)
+
+
+def _refuse_misspelled(predictor: Predictor, wish: PredictBody, priced: Priced) -> None:
+    """Refuse costs that read a column which nobody has, where one of nearly this name exists."""
+    known = [column.name for column in predictor.inputs()]
+    sent = {name for row in wish.rows if isinstance(row, dict) for name in row}
+    faults = [
+        FieldError(place, "unknown_column", f"there is no such column; known are {listed(known)}")
+        for name in sorted(priced.costs.columns - sent - set(known))
+        if get_close_matches(name, [*known, *sent])
+        for place in priced.places(name)
+    ]
+    if faults:
+        raise InvalidError(
+            "unknown_column", "the costs name a column that neither version nor rows have", faults
+        )
 
 
 def _predict_sound(

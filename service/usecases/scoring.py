@@ -11,11 +11,12 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.orm import Session, sessionmaker
 
 from service.artifacts.folder import FolderStore
-from service.db import cost_specs
 from service.domain.errors import FieldError, InvalidError, NotFoundError
 from service.domain.models import Version
 from service.domain.predictions import Selector
-from service.learning import Predictor, PricedCosts, load
+from service.learning import Predictor, load
+from service.usecases.naming import cost_spec_called
+from service.usecases.predicting import Priced
 from service.usecases.resolution import resolve
 
 #: A pointer older than this is looked up again before it is used.
@@ -61,7 +62,7 @@ class Scoring:
         self._store = store
         self._pointers: dict[Selector, _Pointer] = {}
         self._loaded: OrderedDict[str, Predictor] = OrderedDict()
-        self._priced: dict[tuple[str, str], PricedCosts] = {}
+        self._priced: dict[tuple[str, str], Priced] = {}
         self._lock = threading.Lock()
         self._loading = threading.Lock()
         self._stopped = threading.Event()
@@ -111,31 +112,34 @@ class Scoring:
             pointer = known
         return Loaded(pointer.model, pointer.version, self._load(pointer.version))
 
-    def cached_costs(self, loaded: Loaded, cost_spec: str) -> PricedCosts | None:
-        """Give a stored cost spec, ready for the version, if it is at hand."""
+    def cached_costs(self, loaded: Loaded, cost_spec: str) -> Priced | None:
+        """Give the stored cost spec of an id, ready for the version, if it is at hand."""
         with self._lock:
             return self._priced.get((loaded.version.id, cost_spec))
 
-    def load_costs(self, loaded: Loaded, cost_spec: str) -> PricedCosts:
+    def load_costs(self, loaded: Loaded, cost_spec: str) -> Priced:
         """
-        Read a stored cost spec and make it ready for the version; it never changes, so it is kept.
+        Read a stored cost spec, or the latest of a name, and make it ready for the version.
+
+        What an id names never changes, so it is kept.
 
         Raises
         ------
         InvalidError
-            There is none of this id, or it does not fit the version.
+            There is none of this id or name, or it does not fit the version.
         """
         with self._readers() as session:
-            is_id = cost_spec.isascii() and cost_spec.isprintable()
-            found = cost_specs.find_cost_spec(session, loaded.version.tenant_id, cost_spec) if is_id else None
+            found = cost_spec_called(session, loaded.version.tenant_id, cost_spec)
         if found is None:
-            fault = FieldError("/cost_spec", "unknown_cost_spec", "there is no cost spec of this id")
-            raise InvalidError("unknown_cost_spec", "there is no cost spec of this id", [fault])
-        priced = loaded.predictor.cost_spec(found.costs, at="/cost_spec")
+            detail = "there is no cost spec of this id or name"
+            fault = FieldError("/cost_spec", "unknown_cost_spec", detail)
+            raise InvalidError("unknown_cost_spec", detail, [fault])
+        costs = loaded.predictor.cost_spec(found.costs, at="/cost_spec")
+        priced = Priced(costs, found.costs, found.id, found.revision)
         with self._lock:
             if len(self._priced) >= MAX_POINTERS:
                 self._priced.clear()
-            self._priced[loaded.version.id, cost_spec] = priced
+            self._priced[loaded.version.id, found.id] = priced
         return priced
 
     def forget(self, tenant: str, model: str) -> None:

@@ -13,36 +13,19 @@ from service import learning
 from service.artifacts.folder import FolderStore
 from service.db import training_jobs
 from service.db.datasets import add_dataset
-from service.domain.costs import Costs
 from service.domain.datasets import Dataset, IntakeOptions
-from service.domain.errors import PROBLEMS, FieldError, InvalidError, NotFoundError
+from service.domain.errors import NotFoundError
 from service.domain.ids import new_id
 from service.domain.training import JobStatus, TrainingJob, TrainingSpec
 from service.queue import JobQueue
 from service.rows import read_parquet
 from service.usecases import ingredients
 from service.usecases.datasets import Intake, Upload, take_in
+from service.usecases.planning import Ceilings, plan
 
 Sessions = sessionmaker[Session]
 #: phase, round, rounds, fraction of the whole
 Report = Callable[[str, int, int, float], None]
-
-
-@dataclass(frozen=True)
-class Ceilings:
-    """The largest limits a job may ask for."""
-
-    seconds: float
-    memory_mb: int
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What would be trained: a checked spec with the dataset and the costs it names."""
-
-    spec: TrainingSpec
-    dataset: Dataset
-    costs: Costs
 
 
 @dataclass(frozen=True)
@@ -56,10 +39,11 @@ class JobView:
 def submit(
     sessions: Sessions,
     readers: Sessions,
+    store: FolderStore,
+    *,
     queue: JobQueue,
     tenant: str,
     spec: TrainingSpec,
-    *,
     ceilings: Ceilings,
     new: Dataset | None = None,
 ) -> JobView:
@@ -76,8 +60,8 @@ def submit(
         With a pointer for everything that would make the job fail.
     """
     # Checking may take a while; no write lock is held meanwhile.
-    validate(readers, tenant, spec, ceilings, new)
-    job = TrainingJob.asked(new_id("job"), tenant, spec, datetime.now(UTC))
+    planned = plan(readers, store, tenant, spec, ceilings=ceilings, new=new)
+    job = TrainingJob.asked(new_id("job"), tenant, planned.spec, datetime.now(UTC))
     try:
         with sessions.begin() as session:
             if new is not None:
@@ -106,22 +90,19 @@ def submit_upload(
     dataset = take_in(intake, tenant, upload, options)
     placed = spec.model_copy(update={"dataset": dataset.id})
     try:
-        return submit(sessions, readers, queue, tenant, placed, ceilings=ceilings, new=dataset)
+        return submit(
+            sessions,
+            readers,
+            intake.store,
+            queue=queue,
+            tenant=tenant,
+            spec=placed,
+            ceilings=ceilings,
+            new=dataset,
+        )
     except BaseException:
         intake.store.delete(dataset.content_sha256)
         raise
-
-
-def validate(
-    readers: Sessions, tenant: str, spec: TrainingSpec, ceilings: Ceilings, new: Dataset | None = None
-) -> Plan:
-    """Check a spec like :func:`submit`, and do nothing."""
-    with readers() as session:
-        dataset, costs = ingredients.find(session, tenant, spec, new)
-    faults = [*_check_limits(spec, ceilings), *learning.check(spec, dataset, costs)]
-    if faults:
-        raise _invalid(faults)
-    return Plan(spec, dataset, costs)
 
 
 def read_job(readers: Sessions, tenant: str, job_id: str) -> JobView:
@@ -192,22 +173,6 @@ def execute(store: FolderStore, order: dict[str, Any], report: Report) -> dict[s
         "library_versions": trained.library_versions,
         "training_seconds": trained.training_seconds,
     }
-
-
-def _invalid(faults: list[FieldError]) -> InvalidError:
-    codes = {fault.code for fault in faults}
-    code = faults[0].code if len(codes) == 1 and faults[0].code in PROBLEMS else "invalid"
-    detail = "1 field is wrong" if len(faults) == 1 else f"{len(faults)} fields are wrong"
-    return InvalidError(code, detail, faults)
-
-
-def _check_limits(spec: TrainingSpec, ceilings: Ceilings) -> list[FieldError]:
-    faults = []
-    if spec.limits.seconds is not None and spec.limits.seconds > ceilings.seconds:
-        faults.append(FieldError("/limits/seconds", "too_large", f"at most {ceilings.seconds:g}"))
-    if spec.limits.memory_mb is not None and spec.limits.memory_mb > ceilings.memory_mb:
-        faults.append(FieldError("/limits/memory_mb", "too_large", f"at most {ceilings.memory_mb}"))
-    return faults
 
 
 def _job(session: Session, tenant: str, job_id: str) -> TrainingJob:

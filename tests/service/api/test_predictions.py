@@ -217,7 +217,7 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
     ({"rows": [ROW], "priors": {"fraud": 2}}, "/priors/fraud", "out_of_range"),
     ({"rows": [ROW], "priors": {"nobody": 0.5}}, "/priors/nobody", "unknown_class"),
     ({"rows": [ROW], "costs": {"fn": 1}}, "/costs/fp", "missing"),
-    ({"rows": [ROW], "costs": {"fn": 1, "fp": "x"}}, "/costs/fp", "float_type"),
+    ({"rows": [ROW], "costs": {"fn": 1, "fp": "x"}}, "/costs/fp", "cost_cell"),
     ({"rows": [ROW], "costs": {"fn": -1, "fp": 5}}, "/costs/fn", "unreasonable_costs"),
     ({"rows": [ROW], "costs": {"fn": 1, "fp": 1}, "cost_spec": "cs_1"}, "/cost_spec", "exclusive"),
     ({"rows": [ROW], "cost_spec": "cs_1"}, "/cost_spec", "unknown_cost_spec"),

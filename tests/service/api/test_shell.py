@@ -138,7 +138,7 @@ def test_unknown_paths_and_methods(sqlite_service: Service) -> None:
     problem(sqlite_service.http.get("/v1/nothing"), 404, "not_found")
     answer = sqlite_service.http.put("/v1/models/m")
     problem(answer, 405, "method_not_allowed")
-    assert answer.headers["allow"] == "DELETE, GET, PATCH"
+    assert answer.headers["allow"] == "DELETE, GET, HEAD, PATCH"
 
 
 def test_garbage_on_the_wire_gets_400(sqlite_service: Service) -> None:
