@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from service.domain.errors import FieldError, MalformedError
+from service.domain.errors import FieldError, MalformedError, pointer
 
 
 class StrictRoute(APIRoute):
@@ -87,12 +87,13 @@ def _written(route: APIRoute) -> set[str]:
     return {one["name"] for one in parameters if one.get("in") == "query"}
 
 
+def _named(known: set[str]) -> str:
+    names = f"its parameters are {', '.join(sorted(known))}" if known else "it takes no parameters"
+    return f"there is no parameter of this name here; {names}"
+
+
 def _refuse_unknown(request: Request, known: set[str]) -> None:
     unknown = [name for name in request.query_params if name not in known]
     if unknown:
-        faults = [
-            FieldError(
-                "/query", "unknown_parameter", f"a parameter that is not one of: {', '.join(sorted(known))}"
-            )
-        ]
+        faults = [FieldError(pointer("query", name), "unknown_parameter", _named(known)) for name in unknown]
         raise MalformedError("unknown_parameter", "the query has a parameter that is not known here", faults)

@@ -2,7 +2,7 @@
 
 import csv
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import BinaryIO
 
@@ -41,8 +41,9 @@ def read_csv(file: BinaryIO, limits: IntakeLimits) -> RawTable:
     if first is None:
         raise refuse("empty_body", _ONE_LINE)
     rows = chain([first], rows)
-    _check_separator(names, line)
     budget.columns(len(names))
+    if "\t" in names[0]:  # no name at all, whatever the table is for
+        check_separator(names)
     check_names(names, line)
     lines, batches, batch = array("q"), list[list[pa.Array]](), list[list[str]]()
     for line, row in rows:
@@ -62,12 +63,17 @@ def read_csv(file: BinaryIO, limits: IntakeLimits) -> RawTable:
     return RawTable("text", tuple(names), columns, len(lines), lines)
 
 
-def _check_separator(names: list[str], line: int) -> None:
-    """One column is no table; most often another sign stands where the comma should."""
+def check_separator(names: Sequence[str]) -> None:
+    """Refuse a table of one column that has another sign where the comma should be.
+
+    Raises
+    ------
+    InvalidError
+    """
     for sign, spoken in (("\t", "tabs"), (";", "semicolons")):
         if len(names) == 1 and sign in names[0]:
             detail = f"the header has no comma but {spoken}: separate the cells by commas"
-            raise refuse("csv_syntax", detail, line=line)
+            raise refuse("csv_syntax", detail, line=1)
 
 
 def _columns(batch: list[list[str]]) -> list[pa.Array]:

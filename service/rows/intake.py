@@ -9,6 +9,7 @@ from service.domain.datasets import Column, ColumnRole, ColumnType, IntakeLimits
 from service.domain.errors import listed
 from service.rows.cells import Kind
 from service.rows.columns import Fault, TypedArray, is_textual
+from service.rows.csv_reader import check_separator
 from service.rows.doubts import odd_numbers, set_ids_aside
 from service.rows.labels import Labels, labels_of
 from service.rows.media import MediaType
@@ -47,6 +48,8 @@ def read_table(path: Path, media_type: MediaType, options: IntakeOptions, limits
     """
     with path.open("rb") as file:
         raw = read_raw(file, media_type, limits)
+    if raw.kind == "text":
+        check_separator(raw.names)
     roles = settle_roles(raw.names, options)
     if not raw.rows:
         raise refuse("empty_body", "the table has no rows")

@@ -52,7 +52,8 @@ def test_a_job_tells_its_story(service: Service, fraud_csv: str) -> None:
     assert (job["status"], job["done"], job["error"]) == ("succeeded", True, None)
     assert job["result"]["version"] == 1
     version = service.http.get("/v1/models/story/versions/1").json()
-    assert (version["algorithm"], version["params"], version["seed"]) == ("adacost", FEW, 7)
+    assert (version["algorithm"], version["seed"]) == ("adacost", 7)
+    assert version["params"].items() >= FEW.items()
     assert (version["dataset"], version["dataset_sha256"]) == (dataset["id"], dataset["sha256"])
     assert 0 < version["metrics"]["roc_auc"] <= 1
     schema = service.http.get("/v1/models/story/versions/1/schema").json()
@@ -68,7 +69,8 @@ def test_a_job_chooses_its_weak_learner(service: Service, fraud_csv: str, estima
     params = {"n_estimators": 5, "estimator": estimator}
     job = service.train(name, fraud_csv, COSTS, params=params, options={"positive_class": "fraud"})
     assert job["status"] == "succeeded", job
-    assert service.http.get(f"/v1/models/{name}/versions/1").json()["params"] == params
+    kept = service.http.get(f"/v1/models/{name}/versions/1").json()["params"]
+    assert {key: kept[key] for key in params} == params
     # A row alone is scored as among others.
     found = service.predict(name, ROWS)
     assert numbers(service.predict(name, ROWS[3:4])) == numbers(found)[3:4]

@@ -229,7 +229,7 @@ BAD = [
     ("a,label\n1,0\n2,1\n", {"types": "[]"}, 422, "invalid", "/types", None),
     ("a,label\n1,0\n2,1\n", {"positive_class": "2"}, 422, "unknown_class", "/positive_class", None),
     ("a,label\n1,0\n2,1\n", {"name": "x" * 1000}, 422, "invalid", "/name", None),
-    ("a,label\n1,0\n2,1\n", {"nosuch": "1"}, 400, "unknown_parameter", "/query", None),
+    ("a,label\n1,0\n2,1\n", {"nosuch": "1"}, 400, "unknown_parameter", "/query/nosuch", None),
 ]
 
 
@@ -322,7 +322,7 @@ def test_a_body_over_the_limit_is_cut_off(small):
     [
         "a,label\n" + "1,0\n" * 101,
         "a,b,c,d,e,label\n1,1,1,1,1,0\n",
-        ",".join(f"c{i}" for i in range(800)) + "\n",
+        ",".join(f"c{i}" for i in range(800)) + "\n1\n",
     ],
 )
 def test_tables_over_the_limits(small, body):
@@ -341,7 +341,8 @@ def test_a_parquet_file_that_grows(small):
 def test_reading_takes_only_so_long(sqlite_url, tmp_path):
     with running(settings_for(sqlite_url, tmp_path, intake_seconds=0.01), with_worker=False) as slow:
         before = left(slow)
-        problem(post(slow, TABLE), 422, "dataset_too_large")
+        large = "a,b,label\n" + "1,x,0\n2,y,1\n" * 50_000
+        problem(post(slow, large), 422, "dataset_too_large")
         assert left(slow) == before
 
 

