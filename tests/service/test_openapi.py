@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from service.domain.errors import PROBLEMS
+from service.domain.wording import PATTERNS
 from tests.service.conftest import Service
 
 COMMITTED = Path(__file__).parents[2] / "docs" / "openapi.json"
@@ -90,6 +91,18 @@ def test_every_reference_leads_somewhere(document: dict[str, Any]) -> None:
         return set().union(*(references(one) for one in value)) if isinstance(value, list) else set()
 
     assert {one.rpartition("/")[2] for one in references(document)} <= set(schemas)
+
+
+def test_every_pattern_has_words(document: dict[str, Any]) -> None:
+    """Who sends a wrong name is not shown a regular expression."""
+
+    def patterns(value: Any) -> set[str]:
+        if isinstance(value, dict):
+            own = {value["pattern"]} if isinstance(value.get("pattern"), str) else set()
+            return own.union(*(patterns(one) for one in value.values()))
+        return set().union(*(patterns(one) for one in value)) if isinstance(value, list) else set()
+
+    assert patterns(document) <= set(PATTERNS)
 
 
 def test_every_code_has_words() -> None:
