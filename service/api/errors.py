@@ -1,7 +1,6 @@
 """From exceptions to problem+json; the only place that knows which error has which status code."""
 
 import errno
-import json
 
 import structlog
 from fastapi import FastAPI
@@ -28,7 +27,7 @@ from service.domain.errors import (
     UnavailableError,
     UnsupportedMediaTypeError,
 )
-from service.domain.faults import counted, field_errors, not_json
+from service.domain.faults import counted, field_errors
 from service.logs import frames
 
 STATUS: dict[type[CostboostError], int] = {
@@ -98,9 +97,6 @@ async def _refused(request: Request, error: Exception) -> Response:
 async def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     found = error.errors()
-    if any(one["type"] == "json_invalid" for one in found):
-        refusal = not_json(json.JSONDecodeError("", error.body, found[0]["loc"][-1]), error.body)
-        return await _refused(request, refusal)
     faults = field_errors(found, error.body)
     return problem(request, 422, "invalid", counted(faults), errors=faults)
 

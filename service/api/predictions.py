@@ -17,7 +17,13 @@ from service.api.figures import DECISIONS
 from service.api.prediction_schema import OPENAPI, PREDICTED
 from service.api.problems import responses
 from service.api.routes import StrictRoute
-from service.domain.errors import NotAcceptableError, UnavailableError, UnsupportedMediaTypeError
+from service.domain.errors import (
+    NotAcceptableError,
+    NotFoundError,
+    UnavailableError,
+    UnsupportedMediaTypeError,
+    pointer,
+)
 from service.domain.predictions import PredictBody, Selector, decode, selected
 from service.usecases.predicting import Predicted, Priced, predict, price
 from service.usecases.scoring import Loaded, Scoring
@@ -97,7 +103,7 @@ async def _answer(request: Request, path: Selector) -> Response:
     selector = selected(path, wish)
     loaded = scoring.cached(selector)
     if loaded is None:
-        loaded = await anyio.to_thread.run_sync(scoring.load, selector)
+        loaded = await _load(scoring, selector, path, wish)
     costs = await _costs(scoring, loaded, wish)
     max_rows = request.app.state.wiring.settings.max_predict_rows
     if is_small and len(wish.rows) <= INLINE_ROWS:
@@ -105,6 +111,17 @@ async def _answer(request: Request, path: Selector) -> Response:
     else:
         answer = await _in_thread(request, _predict, loaded, wish, costs, max_rows)
     return Response(answer, media_type=JSON)
+
+
+async def _load(scoring: Scoring, selector: Selector, path: Selector, wish: PredictBody) -> Loaded:
+    try:
+        return await anyio.to_thread.run_sync(scoring.load, selector)
+    except NotFoundError as error:
+        if getattr(wish, error.kind) is not None:
+            raise NotFoundError(error.kind, error.name, pointer(error.kind)) from None
+        if error.kind != "model" and getattr(path, error.kind) is not None:
+            raise NotFoundError(error.kind, error.name, pointer("query", error.kind)) from None
+        raise
 
 
 def _predict(loaded: Loaded, wish: PredictBody, costs: Priced | None, max_rows: int) -> bytes:

@@ -1,17 +1,15 @@
 """A training spec as it comes in: a JSON body, or the part `spec` of a form."""
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from pydantic import ValidationError
 from starlette.requests import Request
 
-from service.domain.errors import FieldError, InvalidError, MalformedError, UnsupportedMediaTypeError
-from service.domain.faults import counted, field_errors, not_json
+from service.domain import strict_json
+from service.domain.errors import FieldError, InvalidError
+from service.domain.faults import counted, field_errors
 from service.domain.training import TrainingSpec
-
-_JSON = "application/json"
 
 
 async def read_spec(request: Request) -> TrainingSpec:
@@ -21,26 +19,14 @@ async def read_spec(request: Request) -> TrainingSpec:
     ------
     UnsupportedMediaTypeError, MalformedError, InvalidError
     """
-    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if media_type != _JSON and not media_type.endswith("+json"):
-        raise UnsupportedMediaTypeError(
-            "unsupported_media_type", f"a training job is read as {_JSON} or multipart/form-data"
-        )
-    try:
-        value = await request.json()
-    except (ValueError, RecursionError) as error:
-        raise not_json(error, await request.body()) from None
-    return _checked(value)
+    return _checked(await request.json())
 
 
 def read_spec_part(fields: Mapping[str, str]) -> TrainingSpec:
     """Read the part `spec` of a form, whose dataset is another part."""
     if "spec" not in fields:
         raise _wrong("/spec", "missing", "a part with the training spec is required")
-    try:
-        value = json.loads(fields["spec"], parse_constant=_refuse)
-    except (ValueError, RecursionError):
-        raise MalformedError("malformed", "the part `spec` is not JSON") from None
+    value = strict_json.parse(fields["spec"], at="/spec", what="the part `spec`")
     if not isinstance(value, dict):
         raise _wrong("/spec", "wrong_type", "must be a JSON object")
     if "dataset" in value:
@@ -59,7 +45,3 @@ def _checked(value: Any) -> TrainingSpec:
 
 def _wrong(pointer: str, code: str, detail: str) -> InvalidError:
     return InvalidError("invalid", "1 field is wrong", [FieldError(pointer, code, detail)])
-
-
-def _refuse(token: str) -> None:
-    raise ValueError(token)

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from starlette.datastructures import UploadFile
 from starlette.requests import Request
 
+from service.domain import strict_json
 from service.domain.datasets import IntakeOptions
 from service.domain.errors import FieldError, InvalidError, MalformedError, pointer
 from service.domain.faults import field_errors
@@ -151,8 +152,4 @@ def _joined(values: list[str]) -> str:
 
 
 def _parsed(name: str, text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        fault = FieldError(pointer(name), "json_invalid", "must be JSON")
-        raise InvalidError("invalid", "an option is not JSON", [fault]) from None
+    return strict_json.parse(text, at=pointer(name), what=f"`{name}`")

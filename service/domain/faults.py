@@ -1,11 +1,9 @@
 """Where a validation error stands: pydantic's `loc` turned into an RFC 6901 pointer, without any value."""
 
-import json
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from service.domain.errors import FieldError, MalformedError, pointer
+from service.domain.errors import FieldError, pointer
 from service.domain.wording import words
 
 
@@ -41,25 +39,6 @@ def field_errors(errors: Sequence[Mapping[str, Any]], body: Any, prefix: str = "
 def counted(errors: Sequence[FieldError]) -> str:
     """Say how many fields are wrong."""
     return "1 field is wrong" if len(errors) == 1 else f"{len(errors)} fields are wrong"
-
-
-def not_json(error: Exception, body: bytes | str) -> MalformedError:
-    """Say where a body ceases to be JSON, for the error of `json` or `msgspec`."""
-    position = _position(error, body)
-    if position is None:
-        return MalformedError("malformed", "the body is not JSON")
-    before = body[:position] if isinstance(body, str) else body[:position].decode(errors="replace")
-    line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
-    return MalformedError("malformed", f"the body is not JSON: see line {line}, column {column}")
-
-
-def _position(error: Exception, body: bytes | str) -> int | None:
-    if isinstance(error, json.JSONDecodeError):
-        return error.pos
-    found = re.search(r"\(byte (\d+)\)$", str(error))
-    if found:
-        return int(found[1])
-    return len(body) if "truncated" in str(error) else None
 
 
 def _code(error: Mapping[str, Any]) -> str:

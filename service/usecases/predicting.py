@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
+from service.domain import strict_json
 from service.domain.cost_specs import AnyCosts
 from service.domain.costs import COSTS
 from service.domain.errors import FieldError, InvalidError, TooLargeError, listed, pointer
@@ -75,7 +75,7 @@ def price(predictor: Predictor, costs: bytes) -> Priced:
     InvalidError
         They are misspelled, do not fit the classes, or are unreasonable.
     """
-    value = msgspec.json.decode(costs)
+    value = strict_json.parse(costs, at="/costs")
     try:
         spelled = COSTS.validate_python(value)
     except ValidationError as error:
@@ -96,7 +96,8 @@ def predict(predictor: Predictor, wish: PredictBody, priced: Priced | None, max_
         A row has a fault and `on_row_error` is "fail", or priors or threshold do not fit the version.
     """
     if len(wish.rows) > max_rows:
-        raise TooLargeError("too_many_rows", f"one request may bring at most {max_rows} rows")
+        detail = f"one request may bring at most {max_rows} rows"
+        raise TooLargeError("too_many_rows", detail, [FieldError("/rows", "too_many_rows", detail)])
     costs = None if priced is None else priced.costs
     decoded = decode_rows(wish.rows, predictor.inputs(costs))
     if decoded.faults.total and priced is not None:

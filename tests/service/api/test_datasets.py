@@ -225,7 +225,7 @@ BAD = [
     ("a,label\n1,0\n2,1\n", {"roles": '{"a": "ignore"}'}, 422, "no_feature", "/roles", None),
     ("a,label\n1,0\n2,1\n", {"roles": '{"b": "id"}'}, 422, "unknown_column", "/roles/b", None),
     ("a,label\n1,0\n2,1\n", {"roles": '{"a": "target"}'}, 422, "invalid", "/roles/a", None),
-    ("a,label\n1,0\n2,1\n", {"roles": "{"}, 422, "invalid", "/roles", None),
+    ("a,label\n1,0\n2,1\n", {"roles": "{"}, 400, "malformed", "/roles", None),
     ("a,label\n1,0\n2,1\n", {"types": "[]"}, 422, "invalid", "/types", None),
     ("a,label\n1,0\n2,1\n", {"positive_class": "2"}, 422, "unknown_class", "/positive_class", None),
     ("a,label\n1,0\n2,1\n", {"name": "x" * 1000}, 422, "invalid", "/name", None),
@@ -271,7 +271,7 @@ def test_bodies_that_are_no_tables(service, body, content_type, status, code):
     ("options", "file", "status", "code"),
     [
         ({"nosuch": "1"}, FILE, 422, "invalid"),
-        ({"options": "["}, FILE, 422, "invalid"),
+        ({"options": "["}, FILE, 400, "malformed"),
         ({"options": "[]"}, FILE, 422, "invalid"),
         ({"label": ["a", "b"]}, FILE, 422, "invalid"),
         ({}, ("t.zip", TABLE.encode(), "application/zip"), 415, "unsupported_media_type"),
