@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from service.api.conditions import REVALIDATE, is_unchanged, require_absence, require_match
+from service.api.conditions import REVALIDATE, is_unchanged, require_absence, require_match, require_no_match
 from service.api.context import Tenant, Wired
 from service.api.problems import responses
 from service.api.routes import StrictRoute
@@ -100,7 +100,9 @@ def put_alias(
     """Make an alias, or move it: then `If-Match` is required."""
 
     def guard(present: Alias | None) -> None:
-        if present is not None:
+        if present is None:
+            require_no_match(request)
+        else:
             require_absence(request)
             require_match(request, etag_of(present))
 

@@ -48,6 +48,12 @@ def require_match(request: Request, etag: str) -> None:
         raise PreconditionFailedError("precondition_failed", "it was changed since it was read")
 
 
+def require_no_match(request: Request) -> None:
+    """Refuse to make anew what the caller believes to exist: `If-Match` never holds for what is absent."""
+    if "if-match" in request.headers:
+        raise PreconditionFailedError("precondition_failed", "it does not exist, so `If-Match` cannot hold")
+
+
 def require_absence(request: Request) -> None:
     """Refuse to replace what exists when the caller sent `If-None-Match: *`."""
     if request.headers.get("if-none-match", "").strip() == "*":

@@ -27,7 +27,7 @@ from service.domain.errors import (
     UnavailableError,
     UnsupportedMediaTypeError,
 )
-from service.domain.faults import counted, field_errors
+from service.domain.faults import field_errors, refusal
 from service.logs import frames
 
 STATUS: dict[type[CostboostError], int] = {
@@ -97,8 +97,7 @@ async def _refused(request: Request, error: Exception) -> Response:
 async def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     found = error.errors()
-    faults = field_errors(found, error.body)
-    return problem(request, 422, "invalid", counted(faults), errors=faults)
+    return await _refused(request, refusal(field_errors(found, error.body)))
 
 
 async def _routing(request: Request, error: Exception) -> Response:

@@ -54,6 +54,8 @@ def _slice(
     limit: Annotated[int, Query(ge=1, le=MAX_LIMIT, description="Items of a page.")] = 50,
     after: Annotated[str | None, Query(max_length=200, description="`next` of the page before.")] = None,
 ) -> Slice:
+    if after == "":
+        raise _no_cursor()
     return Slice(limit, None if after is None else _decode(after))
 
 

@@ -8,7 +8,7 @@ from starlette.requests import Request
 
 from service.domain import strict_json
 from service.domain.errors import FieldError, InvalidError
-from service.domain.faults import counted, field_errors
+from service.domain.faults import field_errors, refusal
 from service.domain.training import TrainingSpec
 
 
@@ -39,8 +39,7 @@ def _checked(value: Any) -> TrainingSpec:
     try:
         return TrainingSpec.model_validate(value)
     except ValidationError as error:
-        faults = field_errors(error.errors(), value)
-        raise InvalidError("invalid", counted(faults), faults) from None
+        raise refusal(field_errors(error.errors(), value)) from None
 
 
 def _wrong(pointer: str, code: str, detail: str) -> InvalidError:

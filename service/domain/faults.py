@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from service.domain.errors import FieldError, pointer
+from service.domain.errors import FieldError, InvalidError, pointer
 from service.domain.wording import words
 
 
@@ -34,6 +34,12 @@ def field_errors(errors: Sequence[Mapping[str, Any]], body: Any, prefix: str = "
         code = _code(error)
         found.setdefault((place, code), FieldError(place, code, words(error)))
     return list(found.values())
+
+
+def refusal(errors: Sequence[FieldError]) -> InvalidError:
+    """Make the answer to fields that are wrong, or that this release does not have yet."""
+    is_early = any(one.code == "not_supported_yet" for one in errors)
+    return InvalidError("not_supported_yet" if is_early else "invalid", counted(errors), errors)
 
 
 def counted(errors: Sequence[FieldError]) -> str:

@@ -90,6 +90,9 @@ def split_column(spec: TrainingSpec, dataset: Dataset) -> str | None:
 def _check_split(spec: TrainingSpec, dataset: Dataset) -> Iterator[FieldError]:
     kind = spec.split.kind
     if kind == "stratified":
+        if spec.split.column is not None:
+            detail = "a stratified split takes no column; name the kind that does: group, time or predefined"
+            yield FieldError("/split/column", "exclusive", detail)
         return
     name = split_column(spec, dataset)
     column = next((one for one in dataset.columns if one.name == name), None)

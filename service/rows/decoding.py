@@ -1,6 +1,7 @@
 """Rows to predict: the same decoder as for datasets, against columns whose types are known."""
 
 import io
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -75,7 +76,7 @@ def decode_rows(rows: Sequence[Any], columns: Sequence[InputColumn], *, at: str 
     Decoded
         Faults point to `/rows/0/amount`; none holds a value.
     """
-    decoded = Decoded(len(rows))
+    decoded = Decoded(len(rows), faults=Faults(limit=sys.maxsize))
     known = rows if all(type(row) is dict for row in rows) else _only_objects(rows, decoded, at)
     for column in columns:
         name = column.name
@@ -88,8 +89,16 @@ def decode_rows(rows: Sequence[Any], columns: Sequence[InputColumn], *, at: str 
             if not column.optional:
                 _note_lacking(decoded, column, at, known, {other.name for other in columns})
         _keep(decoded, column, from_values(values, column.type), at)
+    _first_by_row(decoded.faults, at)
     decoded.extra = _extra(known, columns)
     return decoded
+
+
+def _first_by_row(faults: Faults, at: str) -> None:
+    """List faults as who corrects the rows meets them: they were found column by column."""
+    faults.found.sort(key=lambda fault: int(fault.pointer[len(at) + 1 :].partition("/")[0]))
+    faults.limit = MAX_LISTED_ERRORS
+    del faults.found[MAX_LISTED_ERRORS:]
 
 
 def _note_lacking(
@@ -100,7 +109,7 @@ def _note_lacking(
         if column.name not in row:
             detail = detail_of("missing_column", column.type)
             # Only for faults that will be listed: comparing names takes its time.
-            if len(decoded.faults.found) < MAX_LISTED_ERRORS:
+            if index < MAX_LISTED_ERRORS:
                 near = get_close_matches(column.name, [name for name in row if name not in asked], 3)
                 detail += f"; the row has {listed(near)}" if near else ""
             place = f"{at}{pointer(index, column.name)}"

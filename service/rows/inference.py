@@ -37,7 +37,11 @@ def infer_text(column: pa.ChunkedArray) -> Inferred:
         return "boolean", []
     if all(cells.is_time(text.strip()) for text in given):
         return "timestamp", []
-    return _flawed_numbers(column, given) or (_category_or_text(counts), [])
+    flawed = _flawed_numbers(column, given)
+    if flawed is not None:
+        return flawed
+    odd = _odd_times(given)
+    return ("timestamp", _mixed(column, odd)) if odd else (_category_or_text(counts), [])
 
 
 def infer_values(values: Sequence[object]) -> Inferred:
@@ -53,6 +57,9 @@ def infer_values(values: Sequence[object]) -> Inferred:
     for value in values:
         if isinstance(value, str):
             counts[value] = counts.get(value, 0) + 1
+    odd = _odd_times(counts)
+    if odd:
+        return "timestamp", [(row, "mixed_types") for row, value in enumerate(values) if value in odd]
     return _time_or_words(counts), []
 
 
@@ -66,7 +73,10 @@ def infer_arrow(column: pa.ChunkedArray) -> Inferred:
         case "timestamp":
             return "timestamp", []
         case "text":
-            return _time_or_words(_counts(column.cast(pa.large_string()))), []
+            texts = column.cast(pa.large_string())
+            counts = _counts(texts)
+            odd = _odd_times(counts)
+            return ("timestamp", _mixed(texts, odd)) if odd else (_time_or_words(counts), [])
         case _:
             return "category", [(0, "wrong_type")]
 
@@ -89,11 +99,32 @@ def _flawed_numbers(column: pa.ChunkedArray, given: dict[str, int]) -> Inferred 
     if any(re.match(r"[+-]?0\d", text) for text in given):
         return None  # codes such as "01234"
     words = {text: n for text, n in given.items() if not cells.is_number(text)}
+    return ("number", _mixed(column, set(words))) if _are_flaws(words, given) else None
+
+
+def _odd_times(given: dict[str, int]) -> set[str]:
+    """The few texts that are no times where nearly all are; empty for times and for words."""
+    counts = {text.strip(): 0 for text in given}
+    for text, n in given.items():
+        counts[text.strip()] += n
+    counts.pop("", None)
+    words, wrong, most = dict[str, int](), 0, max(1.0, _FLAW_SHARE * sum(counts.values()))
+    for text, n in counts.items():
+        if not cells.is_time(text):
+            words[text], wrong = n, wrong + n
+            if wrong > most:  # words of some other kind: seen soon, also among a million
+                return set()
+    return {text for text in given if text.strip() in words} if _are_flaws(words, counts) else set()
+
+
+def _are_flaws(words: dict[str, int], given: dict[str, int]) -> bool:
     wrong, total = sum(words.values()), sum(given.values())
-    if wrong > max(1, _FLAW_SHARE * total) or total - wrong <= 2 * wrong:
-        return None
-    rows = pc.indices_nonzero(pc.is_in(column, pa.array(list(words), column.type))).to_pylist()
-    return "number", [(row, "mixed_types") for row in rows]
+    return wrong <= max(1, _FLAW_SHARE * total) and total - wrong > 2 * wrong
+
+
+def _mixed(column: pa.ChunkedArray, words: set[str]) -> list[Fault]:
+    rows = pc.indices_nonzero(pc.is_in(column, pa.array(sorted(words), column.type))).to_pylist()
+    return [(row, "mixed_types") for row in rows]
 
 
 def odd_cells(column: pa.ChunkedArray) -> list[int]:

@@ -33,13 +33,14 @@ class Faults:
 
     found: list[FieldError] = field(default_factory=list)
     total: int = 0
+    limit: int = MAX_LISTED_ERRORS
 
     def add(
         self, code: str, detail: str, *, at: str = "/file", line: int | None = None, column: str | None = None
     ) -> None:
         """Note one fault."""
         self.total += 1
-        if len(self.found) < MAX_LISTED_ERRORS:
+        if len(self.found) < self.limit:
             self.found.append(FieldError(at, code, detail, line, column))
 
     def refuse(self, detail: str = "the table has faults") -> None:

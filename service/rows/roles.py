@@ -75,5 +75,10 @@ def _wrong_types(roles: dict[str, ColumnRole], options: IntakeOptions) -> list[F
     return [
         FieldError(pointer("types", name), "wrong_type", f"a {roles[name]} column is {' or '.join(allowed)}")
         for name, declared in options.types.items()
-        if (allowed := needed_types(roles.get(name, "feature"))) and declared not in allowed
+        if (allowed := _declarable(roles.get(name, "feature"))) and declared not in allowed
     ]
+
+
+def _declarable(role: ColumnRole) -> tuple[ColumnType, ...] | None:
+    """Types that may be declared for a column; a label is the name of a class, whatever it looks like."""
+    return ("category",) if role == "label" else needed_types(role)

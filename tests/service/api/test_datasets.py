@@ -226,6 +226,7 @@ BAD = [
     ("a,label\n1,0\n2,1\n", {"roles": '{"b": "id"}'}, 422, "unknown_column", "/roles/b", None),
     ("a,label\n1,0\n2,1\n", {"roles": '{"a": "target"}'}, 422, "invalid", "/roles/a", None),
     ("a,label\n1,0\n2,1\n", {"roles": "{"}, 400, "malformed", "/roles", None),
+    ("a,label\n1,0\n2,1\n", {"types": '{"label": "number"}'}, 422, "wrong_type", "/types/label", None),
     ("a,label\n1,0\n2,1\n", {"types": "[]"}, 422, "invalid", "/types", None),
     ("a,label\n1,0\n2,1\n", {"positive_class": "2"}, 422, "unknown_class", "/positive_class", None),
     ("a,label\n1,0\n2,1\n", {"name": "x" * 1000}, 422, "invalid", "/name", None),

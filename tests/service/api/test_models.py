@@ -146,6 +146,15 @@ def test_an_unchanged_model_is_not_sent_again(fresh_service: Service, add_versio
     assert changed.status_code == 200
 
 
+def test_if_match_never_holds_for_an_alias_that_is_absent(fresh_service: Service, add_version: Add) -> None:
+    add_version("cards")
+    path = "/v1/models/cards/aliases/new"
+    for tag in ('"x"', "*"):
+        answer = fresh_service.http.put(path, json={"version": 1}, headers={"If-Match": tag})
+        problem(answer, 412, "precondition_failed")
+    assert fresh_service.http.get(path).status_code == 404
+
+
 def test_the_first_put_of_an_alias_needs_no_etag_and_a_move_does(
     fresh_service: Service, add_version: Add
 ) -> None:

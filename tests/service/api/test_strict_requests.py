@@ -85,3 +85,33 @@ def test_an_unknown_model_is_pointed_at(sqlite_service: Service, body: dict[str,
     assert [one["pointer"] for one in found["errors"]] == [place]
     in_path = sqlite_service.http.post("/v1/models/nobody/predict", json={"rows": [{"a": 1}]})
     assert "errors" not in problem(in_path, 404, "not_found")
+
+
+def test_a_key_that_would_be_ignored_is_refused(sqlite_service: Service) -> None:
+    headers = {"Idempotency-Key": "once"}
+    for path in ("/v1/cost-specs", "/v1/training-jobs", "/v1/datasets?label=label"):
+        answer = sqlite_service.http.post(path, json={"name": "a", "fn": 5, "fp": 1}, headers=headers)
+        found = problem(answer, 422, "not_supported_yet")
+        assert found["errors"][0]["pointer"] == "/header/Idempotency-Key"
+    checked = sqlite_service.http.post("/v1/cost-specs/validate", json={"fn": 5, "fp": 1}, headers=headers)
+    assert checked.status_code == 200
+    problem(
+        sqlite_service.http.post("/predict", json={"rows": [{"a": 1}]}, headers=headers),
+        422,
+        "model_required",
+    )
+
+
+@pytest.mark.parametrize("path", ["/v1/training-jobs", "/v1/training-jobs/validate"])
+def test_a_field_that_is_not_built_yet(sqlite_service: Service, path: str) -> None:
+    body = {"model": "m", "dataset": "d", "costs": {"fn": 5, "fp": 1}, "search": {"trials": 2}}
+    found = problem(sqlite_service.http.post(path, json=body), 422, "not_supported_yet")
+    assert [one["pointer"] for one in found["errors"]] == ["/search"]
+
+
+def test_an_empty_cursor_and_an_unknown_parameter(sqlite_service: Service) -> None:
+    found = problem(sqlite_service.http.get("/v1/models?after="), 400, "malformed")
+    assert found["errors"][0]["pointer"] == "/query/after"
+    found = problem(sqlite_service.http.get("/v1/models/m?sort=1"), 400, "unknown_parameter")
+    assert found["errors"][0]["pointer"] == "/query/sort"
+    assert not found["detail"].endswith(": ")

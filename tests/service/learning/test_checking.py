@@ -55,6 +55,7 @@ def test_nothing_wrong(faults, more):
         ({"costs": {"fn": {"per": {"hour": 1}}, "fp": 1}}, ("/costs/fn/per/hour", "missing_value")),
         ({"costs": {"fn": {"per": {"label": 1}}, "fp": 1}}, ("/costs/fn/per/label", "wrong_role")),
         ({"split": {"kind": "group", "column": "nosuch"}}, ("/split/column", "unknown_column")),
+        ({"split": {"column": "city"}}, ("/split/column", "exclusive")),
         ({"split": {"kind": "time", "column": "city"}}, ("/split/column", "wrong_type")),
         ({"split": {"kind": "time", "column": "hour"}}, ("/split/column", "missing_value")),
         ({"split": {"kind": "group", "column": "label"}}, ("/split/column", "wrong_role")),

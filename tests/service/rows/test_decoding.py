@@ -55,6 +55,18 @@ def test_faults_point_to_the_cell(change, code, pointer):
     assert refused.value.code == "invalid_rows"
 
 
+def test_faults_are_listed_by_row():
+    rows = [{"age": "x", "zip": "a", "new": 3}] * 30
+    decoded = decode_rows(rows, SCHEMA)
+    assert [fault.pointer for fault in decoded.errors[:4]] == [
+        "/rows/0/amount",
+        "/rows/0/age",
+        "/rows/0/new",
+        "/rows/1/amount",
+    ]
+    assert (len(decoded.errors), decoded.faults.total) == (20, 90)
+
+
 def test_missing_values_and_numbers_for_categories_are_fine():
     decoded = decode_rows([{"amount": 1, "age": None, "zip": 3, "new": None}], SCHEMA)
     assert decoded.errors == ()

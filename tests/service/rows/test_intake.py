@@ -181,6 +181,7 @@ ROWS = "".join(f"{i},{i},{i % 2}\n" for i in range(20))
         (HEADER + ROWS + "1,-Infinity,0\n", "not_finite", 22, "b"),
         (HEADER + ROWS + "1,1e999,0\n", "not_finite", 22, "b"),
         (HEADER + ROWS + "1,two,0\n", "mixed_types", 22, "b"),
+        (HEADER + "1,2024-01-05,0\n" * 20 + "1,2024-13-05,0\n", "mixed_types", 22, "b"),
         (HEADER + "1,2,0\n3,4,0\n", "too_few_classes", None, "label"),
         (HEADER + "".join(f"1,2,{i}\n" for i in range(101)), "too_many_classes", None, "label"),
         (HEADER + "1," + "x" * (1 << 24) + ",0\n", "line_too_long", 2, None),
@@ -269,6 +270,12 @@ def test_faults_never_hold_values(refused):
         ('[{"x":1,"x":2,"label":0}]', "duplicate_header", "/file"),
         ('[{"x":[1],"label":0},{"x":[2],"label":1}]', "wrong_type", "/rows/0/x"),
         ('[{"x":1,"label":0},{"x":2,"label":1},{"x":"a","label":1}]', "mixed_types", "/rows/2/x"),
+        (
+            '[{"x":"2024-01-05","label":0},{"x":"2024-02-30","label":1},{"x":"2024-01-07","label":1},'
+            '{"x":null,"label":1},{"x":"2024-01-08","label":1}]',
+            "mixed_types",
+            "/rows/1/x",
+        ),
         ('[{"x":1,"label":0},{"x":1e999,"label":1}]', "not_finite", "/rows/1/x"),
         ('[{"x":"a\\u0000","label":0},{"x":"b","label":1}]', "nul", "/rows/0/x"),
         ('[{"x":"\\ud800","label":0},{"x":"b","label":1}]', "encoding", "/rows/0/x"),
