@@ -8,7 +8,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip -qq --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow check format bench serve clean constraints
+.PHONY: help demo test test-slow check format bench data paper serve clean constraints
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,6 +34,12 @@ format: $(VENV)/.installed ## write what `make check` would complain about, wher
 
 bench: $(VENV)/.installed ## time training and prediction against scikit-learn on this machine
 	@$(BIN)/python benchmarks/speed.py
+
+data: $(VENV)/.service ## build the data sets of `make paper` in ./data out of public Python packages
+	@$(BIN)/python benchmarks/data.py
+
+paper: $(VENV)/.service ## run the tables of the PCADA paper again, beside its numbers; begun runs go on
+	@$(BIN)/python benchmarks/paper/run.py
 
 serve: $(VENV)/.service ## API and worker on http://127.0.0.1:8000, data kept in ./var
 	@exec $(BIN)/costboost serve --data-dir var

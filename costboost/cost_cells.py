@@ -58,7 +58,11 @@ class CostCell:
     @classmethod
     def of(cls, cost: CostCell | float) -> CostCell:
         """Take a cell as it is and a number as a fixed cost."""
-        return cost if isinstance(cost, CostCell) else cls(fixed=float(cost))
+        if isinstance(cost, CostCell):
+            return cost
+        if np.ndim(cost) > 0:
+            raise ValueError("a cost is one number; costs of single rows read a column: CostCell(per={...})")
+        return cls(fixed=float(cost))
 
     @property
     def columns(self) -> frozenset[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Never
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,6 +28,12 @@ class UnreasonableCostsError(ValueError):
 
     def __reduce__(self) -> tuple[type[UnreasonableCostsError], tuple[str, tuple[str, ...]]]:
         return type(self), (str(self), self.cells)
+
+
+def _constant(name: str, cost: float) -> float:
+    if np.ndim(cost) > 0:
+        raise ValueError(f"{name} is one number for all rows; costs of single rows go to fit as sample_cost")
+    return float(cost)
 
 
 @dataclass(frozen=True, init=False)
@@ -57,8 +64,20 @@ class CostMatrix:
 
     rows: tuple[tuple[float, ...], ...]
 
-    def __init__(self, *, cost_fn: float, cost_fp: float, cost_tp: float = 0.0, cost_tn: float = 0.0) -> None:
-        rows = ((float(cost_tn), float(cost_fp)), (float(cost_fn), float(cost_tp)))
+    def __init__(
+        self,
+        *,
+        cost_fn: float,
+        cost_fp: float,
+        cost_tp: float = 0.0,
+        cost_tn: float = 0.0,
+        **others: Never,
+    ) -> None:
+        if others:
+            raise TypeError(f"costs are named cost_fn, cost_fp, cost_tp and cost_tn, not {', '.join(others)}")
+        cells = {"cost_tn": cost_tn, "cost_fp": cost_fp, "cost_fn": cost_fn, "cost_tp": cost_tp}
+        tn, fp, fn, tp = (_constant(name, cost) for name, cost in cells.items())
+        rows = ((tn, fp), (fn, tp))
         object.__setattr__(self, "rows", rows)
         self._check()
 

@@ -1,14 +1,71 @@
-"""The classes of a training set: their order, their names, and codes that no name decides."""
+"""The classes of a training set: their order, their names, their costs, and codes that no name decides."""
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from costboost.columns import Columns, canonical_text
+from costboost.cost_cells import CostCell
 from costboost.cost_specs import CostSpec
 from costboost.costs import CostMatrix
 from costboost.splits import canonical_order
+
+#: fn, fp, tp, tn of two classes; each a number, or the parts of a `CostCell`.
+NamedCosts: TypeAlias = Mapping[str, Any]
+
+_NAMES: Final = ("fn", "fp", "tp", "tn")
+
+
+def meant_costs(
+    costs: CostSpec | CostMatrix | NamedCosts | None, targets: NDArray[Any]
+) -> CostSpec | CostMatrix | None:
+    """Costs as a value; named ones are for the sorted classes of y, of which the second is positive.
+
+    Raises
+    ------
+    TypeError
+        If they are none of what costs can be.
+    ValueError
+        If named ones lack a name, or are for other than two classes.
+    """
+    if costs is None or isinstance(costs, CostSpec | CostMatrix):
+        return costs
+    if not isinstance(costs, Mapping):
+        raise TypeError(
+            f"costs must be a CostMatrix, a CostSpec or a dict of fn and fp, not {type(costs).__name__}; "
+            "costs of single rows go to fit as sample_cost"
+        )
+    return named_costs(costs, [canonical_text(label) for label in np.unique(targets)], 1)
+
+
+def named_costs(costs: NamedCosts, classes: Sequence[str], positive: int | None) -> CostSpec:
+    """Costs from the names fn, fp and, if not 0, tp and tn.
+
+    Raises
+    ------
+    ValueError
+        If a name is missing or another one, or there are not two classes.
+    """
+    if len(classes) != 2:
+        raise ValueError(f"fn and fp are for two classes, not {len(classes)}; use CostMatrix.from_matrix")
+    if not {"fn", "fp"} <= set(costs) <= set(_NAMES):
+        raise ValueError(
+            f"costs need fn and fp, and may have tp and tn; these have {sorted(map(str, costs))}"
+        )
+    cells = {name: _cell(name, cost) for name, cost in costs.items()}
+    return CostSpec.binary(**cells, classes=classes, positive=1 if positive is None else positive)
+
+
+def _cell(name: str, cost: Any) -> CostCell:
+    try:
+        return CostCell(**cost) if isinstance(cost, Mapping) else CostCell.of(cost)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{name} must be a number, or a dict of fixed, per, min and max ({error}); "
+            "costs of single rows go to fit as sample_cost"
+        ) from None
 
 
 def ordered_classes(

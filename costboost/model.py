@@ -31,7 +31,7 @@ from costboost.cross_fitting import (
     rounds_of,
 )
 from costboost.features import FeatureEncoder
-from costboost.labels import codes_of_classes, ordered_classes
+from costboost.labels import NamedCosts, codes_of_classes, meant_costs, named_costs, ordered_classes
 from costboost.learners.weights import read_weights
 from costboost.parameters import Range, check_parameters
 from costboost.registry import DEFAULT_ALGORITHM, make
@@ -55,10 +55,13 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    estimator : booster, optional
-        Unfitted; the default algorithm if left out. Its own costs are replaced by those of the model.
-    costs : CostSpec or CostMatrix, optional
-        Money per decision; a `CostMatrix` has the classes in sorted order, of two the second is positive.
+    estimator : booster or str, optional
+        Unfitted, or the name of an algorithm of `ALGORITHMS`; the default algorithm if left out. Its own
+        costs are replaced by those of the model.
+    costs : CostSpec, CostMatrix or dict, optional
+        Money per decision; a `CostMatrix` has the classes in sorted order, of two the second is positive. So
+        has a dict of fn, fp, tp and tn, each a number or the parts of a `CostCell`:
+        ``{"fn": {"per": {"amount": 1}}, "fp": 10}``.
         Without costs every wrong decision costs the same, and the rarer of two classes is the positive one.
     calibration : {"auto", "sigmoid", "isotonic", "none"}
         "auto" is isotonic when each class has at least 1000 rows, else sigmoid; "none" the raw link.
@@ -137,7 +140,7 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self,
         estimator: Any = None,
         *,
-        costs: CostSpec | CostMatrix | None = None,
+        costs: CostSpec | CostMatrix | NamedCosts | None = None,
         calibration: CalibrationKind = "auto",
         decision_rule: DecisionRule = "expected_cost",
         threshold_aim: Aim = "cost",
@@ -199,7 +202,7 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Raises
         ------
-        ValueError
+        ValueError, TypeError
             If a parameter, the data, or costs are not acceptable; the message says which.
         """
         check_parameters(self)
@@ -207,7 +210,7 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if aims_otherwise and self.decision_rule != "empirical":
             raise ValueError("threshold_aim and min_recall are for the decision rule 'empirical'")
         columns, targets = self._read_training(X, y, types)
-        self.classes_, y_class = ordered_classes(targets, self.costs)
+        self.classes_, y_class = ordered_classes(targets, self._meant)
         weight = _weights_of_all(sample_weight, y_class)
         given = self._given_costs(columns, y_class)
         costs = self._training_costs(given, sample_cost, columns, y_class, weight)
@@ -218,7 +221,7 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
         costs = costs.of_rows(order)
         self.costs_ = given
-        if sample_cost is not None and self.costs is None:
+        if sample_cost is not None and self._meant is None:
             self.costs_ = self._spec_of(costs.class_means(), given.positive)
         ordered_side = {name: values[order] for name, values in side.items()}
         booster, rows = self._priced(columns, costs.recoded(codes), order, ordered_side)
@@ -235,7 +238,7 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self,
         X: Any,
         *,
-        costs: CostSpec | CostMatrix | NDArray[np.float64] | None = None,
+        costs: CostSpec | CostMatrix | NamedCosts | NDArray[np.float64] | None = None,
         priors: Sequence[float] | None = None,
         threshold: float | None = None,
     ) -> Answer:
@@ -245,7 +248,7 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ----------
         X : as in `fit`
             Columns by name in any order; others than those needed are ignored.
-        costs : CostSpec, CostMatrix or ndarray of shape (K, A) or (n, K, A), optional
+        costs : CostSpec, CostMatrix, dict as in the constructor, or ndarray of shape (K, A) or (n, K, A)
             Other costs than those of training; probabilities do not move.
         priors : sequence of K floats, optional
             Share of each class where the rows come from.
@@ -264,6 +267,8 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         scorer = self.scorer()
         if isinstance(costs, CostMatrix):
             costs = CostSpec.from_matrix(costs.matrix, scorer.classes, scorer.positive)
+        elif isinstance(costs, Mapping):
+            costs = named_costs(costs, scorer.classes, scorer.positive)
         read = costs.columns if isinstance(costs, CostSpec) else frozenset()
         return scorer.decide(self._read(X, read), costs=costs, priors=priors, threshold=threshold)
 
@@ -318,7 +323,8 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         else:
             X, targets = validate_data(self, X, y, dtype=None, ensure_all_finite="allow-nan")
         check_classification_targets(targets)
-        read_by_costs = self.costs.columns if isinstance(self.costs, CostSpec) else frozenset()
+        self._meant = meant_costs(self.costs, targets)
+        read_by_costs = self._meant.columns if isinstance(self._meant, CostSpec) else frozenset()
         only = None if types is None else {*types, *read_by_costs}
         columns, self._known_types = typed_columns(X, types, only)
         if any(len(values) != len(targets) for values in columns.values()):
@@ -346,17 +352,17 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     # Costs
 
     def _given_costs(self, columns: Columns, y: NDArray[np.intp]) -> CostSpec:
-        if isinstance(self.costs, CostSpec):
-            self.costs.check()
-            return self.costs
+        if isinstance(self._meant, CostSpec):
+            self._meant.check()
+            return self._meant
         n_classes = len(self.classes_)
-        if self.costs is None:
+        if self._meant is None:
             # The smallest class, not the last name: renaming classes must change nothing.
             rarest = int(np.argmin(codes_of_classes(columns, y, None))) if n_classes == 2 else None
             return self._spec_of(1.0 - np.eye(n_classes), rarest)
-        if self.costs.n_classes != n_classes:
-            raise ValueError(f"the costs are for {self.costs.n_classes} classes, y has {n_classes}")
-        return self._spec_of(self.costs.matrix, 1 if n_classes == 2 else None)
+        if self._meant.n_classes != n_classes:
+            raise ValueError(f"the costs are for {self._meant.n_classes} classes, y has {n_classes}")
+        return self._spec_of(self._meant.matrix, 1 if n_classes == 2 else None)
 
     def _spec_of(self, matrix: NDArray[np.float64], positive: int | None) -> CostSpec:
         names = tuple(canonical_text(label) for label in self.classes_)
@@ -373,14 +379,14 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if sample_cost is None:
             return TrainingCosts.of_spec(spec, columns, y, weight)
         n_classes = len(self.classes_)
-        named = spec.positive if isinstance(self.costs, CostSpec) or n_classes > 2 else 1
+        named = spec.positive if isinstance(self._meant, CostSpec) or n_classes > 2 else 1
         return TrainingCosts.of_samples(sample_cost, y, weight, n_classes, named)
 
     def _priced(
         self, columns: Columns, costs: TrainingCosts, order: Rows, side: Mapping[str, NDArray[Any]]
     ) -> tuple[Any, TrainingSet]:
         """The booster with its costs, and the rows in their order with theirs."""
-        booster = make(DEFAULT_ALGORITHM) if self.estimator is None else clone(self.estimator)
+        booster = self._booster()
         if not has_fit_parameter(booster, "sample_cost") or "cost_matrix" not in booster.get_params(
             deep=False
         ):
@@ -393,6 +399,13 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         split = self.split or Split()
         apart = {name: side[name] for name, kind in _APART.items() if kind == split.kind and name in side}
         return booster, TrainingSet(ordered, self.column_types_, costs.y, costs.weight, by_row, apart)
+
+    def _booster(self) -> Any:
+        if self.estimator is None or isinstance(self.estimator, str):
+            return make(self.estimator or DEFAULT_ALGORITHM)
+        if isinstance(self.estimator, type):
+            raise TypeError(f"estimator is a class; give an instance: {self.estimator.__name__}()")
+        return clone(self.estimator)
 
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(2**31 - 1))

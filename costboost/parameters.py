@@ -8,6 +8,7 @@ that a client reads, and the check of a client's JSON.
 import inspect
 import math
 import re
+import reprlib
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -59,6 +60,10 @@ class Range:
         }
         return {word: bound for word, bound in bounds.items() if bound is not None and math.isfinite(bound)}
 
+    def __repr__(self) -> str:
+        given = ", ".join(f"{name}={bound}" for name, bound in vars(self).items() if bound is not None)
+        return f"Range({given})"
+
     def __str__(self) -> str:
         words = {
             "at least": self.minimum,
@@ -105,7 +110,10 @@ class _Kind:
     def _accepts_number(self, value: object) -> bool:
         if isinstance(value, bool) or not isinstance(value, Integral if self.type is int else Real):
             return False
-        number = float(value)
+        try:
+            number = float(value)
+        except OverflowError:
+            return False
         unbounded = self.range is not None and self.range.maximum == math.inf
         if math.isnan(number) or (math.isinf(number) and not unbounded):
             return False
@@ -297,4 +305,13 @@ def check_parameters(estimator: Any) -> None:
     for parameter in _parameters(type(estimator)):
         value = getattr(estimator, parameter.name)
         if message := parameter.message(value, parameter.kinds):
-            raise ValueError(f"{type(estimator).__name__}: {parameter.name} {message}, got {value!r}")
+            raise ValueError(
+                f"{type(estimator).__name__}: {parameter.name} {message}, {_got(parameter.name, value)}"
+            )
+
+
+def _got(name: str, value: object) -> str:
+    """What was given, in a few words, and where costs of single rows belong."""
+    if name.startswith("cost_") and hasattr(value, "__len__") and not isinstance(value, str):
+        return "got a value for each row; costs of single rows go to fit as sample_cost"
+    return f"got {reprlib.repr(value)}"

@@ -329,8 +329,10 @@ def _booster_state(booster: Any) -> dict[str, Any] | None:
     """Algorithm and parameters of an unfitted booster; its costs and seed come from the model."""
     if booster is None:
         return None
-    from costboost.registry import ALGORITHMS  # noqa: PLC0415
+    from costboost.registry import ALGORITHMS, make  # noqa: PLC0415
 
+    if isinstance(booster, str):
+        booster = make(booster)
     name = next((name for name, algorithm in ALGORITHMS.items() if algorithm.cls is type(booster)), None)
     if name is None:
         raise ValueError(f"{type(booster).__name__} is not a registered algorithm and cannot be stored")

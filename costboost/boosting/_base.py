@@ -47,7 +47,7 @@ from costboost.terms import Terms
 
 __all__ = ["Cost", "CostSensitiveBooster", "LearningRate", "Patience", "Rounds", "ValidationFraction"]
 
-Rounds: TypeAlias = Annotated[int, Range(minimum=1)]
+Rounds: TypeAlias = Annotated[int, Range(minimum=1, maximum=100_000)]
 LearningRate: TypeAlias = Annotated[float, Range(exclusive_minimum=0, maximum=100)]
 Cost: TypeAlias = float
 

@@ -18,7 +18,7 @@ from costboost.thresholds import least_cost
 
 __all__ = ["Aside", "Patience", "ValidationCost", "ValidationFraction", "parts_of"]
 
-Patience: TypeAlias = Annotated[int, Range(minimum=1)] | None
+Patience: TypeAlias = Annotated[int, Range(minimum=1, maximum=100_000)] | None
 ValidationFraction: TypeAlias = Annotated[float, Range(exclusive_minimum=0, exclusive_maximum=1)]
 Rows: TypeAlias = NDArray[np.intp]
 

@@ -196,7 +196,12 @@ def _constant_costs(
 
 def _named_costs(n_classes: int, scalars: dict[str, float]) -> CostMatrix:
     if n_classes == 2:
-        return CostMatrix(**scalars)
+        return CostMatrix(
+            cost_fn=scalars["cost_fn"],
+            cost_fp=scalars["cost_fp"],
+            cost_tp=scalars["cost_tp"],
+            cost_tn=scalars["cost_tn"],
+        )
     if scalars != EQUAL_MISTAKES:
         raise ValueError(
             "cost_fn, cost_fp, cost_tp and cost_tn are for two classes; use cost_matrix for more"

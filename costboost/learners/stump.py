@@ -73,7 +73,7 @@ class DecisionStump(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     missing_: int
     n_features_in_: int
 
-    def __init__(self, *, max_bins: Annotated[int, Range(minimum=2)] | None = 255) -> None:
+    def __init__(self, *, max_bins: Annotated[int, Range(minimum=2, maximum=65_535)] | None = 255) -> None:
         self.max_bins = max_bins
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> "DecisionStump":

@@ -75,7 +75,7 @@ class HistogramTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         *,
         max_depth: Annotated[int, Range(minimum=1, maximum=8)] = 3,
         max_bins: Annotated[int, Range(minimum=2, maximum=255)] = 255,
-        min_samples_leaf: Annotated[int, Range(minimum=1)] = 1,
+        min_samples_leaf: Annotated[int, Range(minimum=1, maximum=1_000_000_000)] = 1,
         min_weight_leaf: Annotated[float, Range(minimum=0, maximum=0.5)] = 0.0,
         smoothing: Annotated[float, Range(minimum=0, maximum=1)] = 0.001,
     ) -> None:
