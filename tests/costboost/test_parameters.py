@@ -82,6 +82,8 @@ def test_schema_is_what_the_signature_says() -> None:
         ({"rounds": True}, "must be an integer at least 1"),
         ({"rounds": "7"}, "must be an integer at least 1"),
         ({"rounds": None}, "must be an integer at least 1"),
+        ({"limit": 10**400}, "must be an integer below 9, or null"),
+        ({"rate": 10**400}, "must be a finite number above 0 and at most 2"),
         ({"rate": 0}, "must be a finite number above 0 and at most 2"),
         ({"rate": 2.5}, "must be a finite number above 0 and at most 2"),
         ({"rate": math.nan}, "must be a finite number above 0 and at most 2"),

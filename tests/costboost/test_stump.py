@@ -194,7 +194,9 @@ def test_unusable_weights_are_refused(weights: list[float], message: str) -> Non
 def test_infinite_values_and_wrong_parameters_are_refused() -> None:
     with pytest.raises(ValueError, match="infinity"):
         DecisionStump().fit([[np.inf], [1.0]], [0, 1])
-    with pytest.raises(ValueError, match="DecisionStump: max_bins must be an integer at least 2, or null"):
+    with pytest.raises(
+        ValueError, match="DecisionStump: max_bins must be an integer at least 2 and at most 65535, or null"
+    ):
         DecisionStump(max_bins=1).fit([[0.0], [1.0]], [0, 1])
     with pytest.raises(NotFittedError):
         DecisionStump().predict([[0.0]])

@@ -41,6 +41,12 @@ def test_nothing_wrong(faults, more):
         ({"params": {"n_estimators": 0}}, ("/params/n_estimators", "invalid_param")),
         ({"params": {"n_estimators": "many"}}, ("/params/n_estimators", "invalid_param")),
         ({"params": {"n_estimators": True}}, ("/params/n_estimators", "invalid_param")),
+        ({"params": {"n_estimators": 10**9}}, ("/params/n_estimators", "invalid_param")),
+        ({"params": {"n_estimators": 10**400}}, ("/params/n_estimators", "invalid_param")),
+        (
+            {"params": {"estimator": {"name": "svm", "nystroem_components": 10**6}}},
+            ("/params/estimator/nystroem_components", "invalid_param"),
+        ),
         ({"params": {"no/such": 1}}, ("/params/no~1such", "invalid_param")),
         ({"params": {"estimator": "forest"}}, ("/params/estimator", "invalid_param")),
         ({"params": {"estimator": {"name": "forest"}}}, ("/params/estimator/name", "invalid_param")),
