@@ -6,10 +6,12 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from types import FrameType
 from typing import Any
 
 import structlog
 import uvicorn
+from fastapi import FastAPI
 from pydantic import SecretStr
 
 from service import logs
@@ -35,8 +37,9 @@ def serve(settings: Settings, *, with_worker: bool = True) -> None:
     logs.configure(settings.log_level)
     wiring = wire(settings, PRELOAD)
     migrate(wiring)
+    app = create_app(wiring)
     config = uvicorn.Config(
-        create_app(wiring),
+        app,
         host=settings.host,
         port=settings.port,
         loop="uvloop",
@@ -53,7 +56,7 @@ def serve(settings: Settings, *, with_worker: bool = True) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: None)
     with _worker(settings) if with_worker else nullcontext():
-        _Server(config).run()
+        _Server(config, app).run()
     wiring.close()
 
 
@@ -71,7 +74,16 @@ def require_loopback(host: str) -> None:
 
 
 class _Server(uvicorn.Server):
-    """Says where it listens, which port 0 leaves open."""
+    """Says where it listens, which port 0 leaves open, and tells those who wait for a job when it ends."""
+
+    def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
+        super().__init__(config)
+        self._app = app
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Stop: streams and long polls end themselves, other requests are finished."""
+        self._app.state.stopping = True
+        super().handle_exit(sig, frame)
 
     async def startup(self, sockets: Any = None) -> None:
         """Open the sockets."""

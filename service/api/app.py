@@ -78,6 +78,7 @@ def create_app(wiring: Wiring) -> FastAPI:
         lifespan=_lifespan,
     )
     app.state.wiring = wiring
+    app.state.stopping = False
     app.state.scoring = Scoring(wiring.readers, wiring.store)
     for router in ROUTERS:
         app.include_router(router)

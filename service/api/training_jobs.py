@@ -143,6 +143,9 @@ async def read_training_job(
     seconds = _preferred_wait(request)
     view = await _wait(request, wired, tenant, job, seconds or 0.0)
     shown = JobOut.of(view)
+    if shown.done:
+        # Whoever has seen the end of a job gets the version it made from the next prediction on.
+        request.app.state.scoring.forget(tenant, view.job.model)
     etag = f'"{view.job.attempt}-{hash_of(shown)}"'
     response.headers.update({"ETag": etag, "Cache-Control": REVALIDATE})
     if seconds is not None:
@@ -194,12 +197,13 @@ async def _stream(
 ) -> AsyncIterator[bytes]:
     shown: JobOut | None = None
     sent_at = time.monotonic()
-    while not await request.is_disconnected():
+    while not (request.app.state.stopping or await request.is_disconnected()):
         if JobOut.of(view) != shown:
             event = _event(number, view)
             yield f"id: {event.id}\nevent: {event.event}\ndata: {event.data.model_dump_json()}\n\n".encode()
             shown, number, sent_at = event.data, number + 1, time.monotonic()
             if shown.done:
+                request.app.state.scoring.forget(tenant, view.job.model)
                 return
         elif time.monotonic() - sent_at > PING_SECONDS:
             yield b": ping\n\n"
@@ -222,7 +226,8 @@ async def _wait(request: Request, wired: Wiring, tenant: str, job: str, seconds:
     while True:
         view = await _read(wired, tenant, job)
         left = end - time.monotonic()
-        if view.job.status.done or left <= 0 or await request.is_disconnected():
+        is_over = view.job.status.done or left <= 0 or request.app.state.stopping
+        if is_over or await request.is_disconnected():
             return view
         await anyio.sleep(min(pause, left))
         pause = min(2 * pause, 0.5)

@@ -25,7 +25,14 @@ def add_cost_spec(session: Session, spec: CostSpec) -> None:
 
 
 def next_revision(session: Session, tenant: str, name: str) -> int:
-    """Number that follows the newest revision of a name; 1 for a new one."""
+    """Number that follows the newest revision of a name; 1 for a new one.
+
+    Until the transaction ends nobody else is given a number of this name: on SQLite one transaction writes
+    at a time, on PostgreSQL there is a lock for the name.
+    """
+    if session.get_bind().dialect.name == "postgresql":
+        key = func.hashtextextended(f"cost-spec/{tenant}/{name}", 0)
+        session.execute(select(func.pg_advisory_xact_lock(key)))
     of_name = (CostSpecRow.tenant_id == tenant) & (CostSpecRow.name == name)
     newest = session.scalar(select(func.max(CostSpecRow.revision)).where(of_name))
     return (newest or 0) + 1

@@ -107,6 +107,10 @@ def fit(
         fitted_on = rows.of(train)
         model = _model(spec, prices)
         model.fit(fitted_on.columns, fitted_on.labels, **_fit_params(spec, fitted_on), progress=progress)
+        metrics = {
+            **_test_metrics(model.scorer(), rows.of(test), spec.seed),
+            "out_of_fold": _fold_metrics(model, fitted_on, spec.seed),
+        }
     except ValueError as error:
         raise InvalidError(
             "invalid_data", str(error), [FieldError("/dataset", "invalid_data", str(error))]
@@ -114,10 +118,7 @@ def fit(
     seconds = time.perf_counter() - started
     return Trained(
         artifact=dump(model),
-        metrics={
-            **_test_metrics(model.scorer(), rows.of(test), spec.seed),
-            "out_of_fold": _fold_metrics(model, fitted_on, spec.seed),
-        },
+        metrics=metrics,
         schema=schema_of(dataset, fitted_on.columns, prices),
         library_versions={name: version(name) for name in _LIBRARIES},
         training_seconds=round(seconds, 3),

@@ -67,7 +67,7 @@ def _typical(column: Column, values: NDArray[Any]) -> Any:
     given = values[~np.isnan(values)]
     if not given.size:
         return None
-    middle = float(np.median(given))
+    middle = 2.0 * float(np.median(given / 2.0))  # the sum of two large values may be none
     if column.type == "boolean":
         return middle >= 0.5
     if column.type == "timestamp":

@@ -113,7 +113,12 @@ def category(value: object) -> str | None:
 def label(value: object) -> str | None:
     """The canonical spelling of a label."""
     text = category(value)
-    return None if text is None else canonical_label(text)
+    spelled = None if text is None else canonical_label(text)
+    if spelled is None or spelled.lower() == "nan":
+        return None
+    if spelled.lower().lstrip("+-") in ("inf", "infinity"):
+        raise CellFaultError("not_finite")
+    return spelled
 
 
 def number_text(text: str) -> float:

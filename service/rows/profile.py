@@ -55,7 +55,7 @@ def _summary(column: Column, values: TypedArray) -> dict[str, Any]:
         return {"top": [{"value": text, "count": n} for text, n in _counted(given)[:_TOP]]}
     if not given.size:
         return {"quantiles": None, "mean": None, "std": None}
-    levels = np.quantile(given, _QUANTILES).tolist()
+    levels = _levels(given, _QUANTILES)
     if column.type == "timestamp":
         return {"quantiles": {f"{q:g}": _moment(v) for q, v in zip(_QUANTILES, levels, strict=True)}}
     with np.errstate(over="ignore"):
@@ -76,8 +76,14 @@ def _in_class(column: Column, values: TypedArray, whole: Mapping[str, Any]) -> d
         return found | {"counts": [counts[item["value"]] for item in whole["top"]]}
     if not given.size:
         return found | {"quartiles": None}
-    quartiles = np.quantile(given, (0.25, 0.5, 0.75)).tolist()
+    quartiles = _levels(given, (0.25, 0.5, 0.75))
     return found | {"quartiles": [_moment(v) if column.type == "timestamp" else v for v in quartiles]}
+
+
+def _levels(values: NDArray[Any], shares: Sequence[float]) -> list[float]:
+    # Halves: between two values that are far apart lies a difference that no float may hold.
+    levels: list[float] = (2.0 * np.quantile(values / 2.0, shares)).tolist()
+    return levels
 
 
 def _counted(values: NDArray[Any]) -> list[tuple[str, int]]:

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, sessionmaker
 
 from service import learning
@@ -15,9 +14,6 @@ from service.domain.ids import new_id
 from service.usecases.naming import cost_spec_called
 
 Sessions = sessionmaker[Session]
-
-#: How often a revision number is tried that another request may take first.
-_TRIES = 10
 
 
 @dataclass(frozen=True)
@@ -56,25 +52,18 @@ def create_cost_spec(
 ) -> tuple[CostSpec, Review]:
     """Keep checked costs as the next revision of a name."""
     review = review_costs(costs)
-    for tries in range(_TRIES, 0, -1):
-        with sessions() as session:
-            spec = CostSpec(
-                id=new_id("cs"),
-                tenant_id=tenant,
-                name=name,
-                revision=cost_specs.next_revision(session, tenant, name),
-                currency=currency,
-                costs=costs,
-                created_at=datetime.now(UTC),
-            )
-            try:
-                cost_specs.add_cost_spec(session, spec)
-                session.commit()
-                break
-            except IntegrityError:
-                # Another request took this revision between our look and our insert.
-                if tries == 1:
-                    raise
+    with sessions() as session:
+        spec = CostSpec(
+            id=new_id("cs"),
+            tenant_id=tenant,
+            name=name,
+            revision=cost_specs.next_revision(session, tenant, name),
+            currency=currency,
+            costs=costs,
+            created_at=datetime.now(UTC),
+        )
+        cost_specs.add_cost_spec(session, spec)
+        session.commit()
     return spec, review
 
 

@@ -10,7 +10,7 @@ import structlog
 from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from service.domain.errors import InvalidError, UnavailableError
+from service.domain.errors import ConflictError, InvalidError, UnavailableError
 from service.domain.training import FailureCode, JobError, TrainingJob
 from service.processes.guard import Ending, Guard, Outcome
 from service.usecases import attempts
@@ -177,6 +177,6 @@ def failure_of(outcome: Outcome) -> tuple[FailureCode, str]:
         return "memory_limit", "the attempt needed more memory than its limit"
     if isinstance(outcome.error, UnavailableError) and outcome.error.code == "storage_full":
         return "storage_full", outcome.error.detail
-    if isinstance(outcome.error, InvalidError):
+    if isinstance(outcome.error, InvalidError | ConflictError):  # the latter: bytes that are lost or damaged
         return "invalid_data", outcome.error.detail
     return "internal", f"the training ended with {outcome.detail}"

@@ -62,6 +62,32 @@ def test_a_job_tells_its_story(service: Service, fraud_csv: str) -> None:
     assert service.http.delete(f"/v1/datasets/{dataset['id']}").status_code == 409
 
 
+def test_whoever_saw_a_job_end_gets_its_version(service: Service, fraud_csv: str) -> None:
+    for number in (1, 2, 3):
+        train(service, "moving", fraud_csv, on_success={"alias": "champion"}, seed=number)
+        answer = service.http.post("/predict", json={"model": "moving", "rows": ROWS[:1]})
+        assert answer.json()["version"] == number
+
+
+@only_sqlite
+def test_numbers_near_the_largest_float_train_or_are_told(service: Service) -> None:
+    rows = [f"{'-' if i % 3 else ''}1e308,{i % 7},{i % 2}" for i in range(120)]
+    job = service.train("huge", "\n".join(["b,c,label", *rows]) + "\n", COSTS, params=FEW)
+    assert job["status"] == "succeeded", job
+    dear = [f"{i},1e101,{i % 2}" for i in range(120)]
+    options = {"roles": json.dumps({"c": "cost"})}
+    body = {"fn": {"per": {"c": 1}}, "fp": 1}
+    dataset = service.upload("\n".join(["b,c,label", *dear]) + "\n", **options)
+    answer = service.http.post(
+        "/v1/training-jobs", json={"model": "dear", "dataset": dataset["id"], "costs": body, "params": FEW}
+    )
+    if answer.status_code == 202:
+        ended = service.wait(answer.json()["id"])
+        assert (ended["status"], ended["error"]["code"]) == ("failed", "invalid_data")
+    else:
+        assert answer.status_code == 422, answer.text
+
+
 @only_sqlite
 @pytest.mark.parametrize("estimator", [{"name": "tree", "max_depth": 2}, "svm"], ids=["tree", "svm"])
 def test_a_job_chooses_its_weak_learner(service: Service, fraud_csv: str, estimator: Any) -> None:

@@ -75,6 +75,24 @@ def test_it_migrates_serves_and_stops_in_order(served: Served, wait_until: Calla
     wait_until(lambda: not any(one.is_running() for one in family), 10.0)
 
 
+def test_an_open_stream_does_not_hold_up_the_end(served: Served, wait_until: Callable[..., None]) -> None:
+    with httpx2.Client(base_url=served.url(), timeout=30.0) as http:
+        dataset = http.post(
+            "/v1/datasets", content=table(3000).encode(), headers={"Content-Type": "text/csv"}
+        )
+        spec = {"model": "m", "dataset": dataset.json()["id"], "costs": {"fn": 9, "fp": 1}}
+        spec["params"] = {"n_estimators": 100_000}
+        path = http.post("/v1/training-jobs", json=spec).headers["location"]
+        wait_until(lambda: http.get(path).json()["status"] == "running", 30.0)
+        with http.stream("GET", f"{path}/events", headers={"Accept": "text/event-stream"}) as events:
+            lines = events.iter_lines()
+            assert next(lines).startswith("id: ")
+            served.process.send_signal(signal.SIGTERM)
+            assert "event: done" not in list(lines)  # it ends by itself, and the job goes on later
+    assert served.process.wait(30) == 0
+    assert not served.says("Cancel 1 running task(s), timeout graceful shutdown exceeded")
+
+
 def test_a_killed_worker_is_replaced(served: Served, wait_until: Callable[..., None]) -> None:
     with httpx2.Client(base_url=served.url()) as http:
         wait_until(lambda: served.says("worker ready") == 1, 30.0)

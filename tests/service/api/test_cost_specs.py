@@ -56,10 +56,10 @@ def test_the_same_name_is_the_next_revision(fresh_service):
     def keep(i):
         return fresh_service.http.post("/v1/cost-specs", json={"name": "r", "fn": i + 1, "fp": 1}).json()
 
-    with ThreadPoolExecutor(4) as pool:
-        made = list(pool.map(keep, range(8)))
-    assert sorted(spec["revision"] for spec in made) == list(range(1, 9))
-    assert len({spec["id"] for spec in made}) == 8
+    with ThreadPoolExecutor(24) as pool:
+        made = list(pool.map(keep, range(48)))
+    assert sorted(spec["revision"] for spec in made) == list(range(1, 49))
+    assert len({spec["id"] for spec in made}) == 48
     listed = fresh_service.http.get("/v1/cost-specs?limit=3").json()
     assert [spec["id"] for spec in listed["data"]] == sorted((spec["id"] for spec in made), reverse=True)[:3]
     assert listed["has_more"]

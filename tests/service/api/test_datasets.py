@@ -155,6 +155,15 @@ def test_profile(service):
     assert label["top"][0] == {"value": "0", "count": 40}
 
 
+def test_the_profile_of_numbers_near_the_largest_float_is_finite(service):
+    rows = "".join(f"{'-' if i % 3 else ''}1e308,{i % 2}\n" for i in range(60))
+    made = post(service, "b,label\n" + rows).json()
+    answer = service.http.get(f"/v1/datasets/{made['id']}/profile")
+    assert answer.status_code == 200
+    quantiles = answer.json()["columns"][0]["quantiles"]
+    assert (quantiles["0"], quantiles["1"]) == (-1e308, 1e308)
+
+
 def test_lists_are_newest_first_and_paged(fresh_service):
     made = [post(fresh_service, TABLE, name=f"t{i}").json()["id"] for i in range(5)]
     seen, url = [], "/v1/datasets?limit=2"
@@ -220,6 +229,9 @@ BAD = [
     ("a,label\n1,0\n2,\n", {}, 422, "missing_label", "/file", 3),
     ("a,label\n1,0\n2,0\n", {}, 422, "too_few_classes", "/file", None),
     ("a,label\ninf,0\n2,1\n", {}, 422, "not_finite", "/file", 2),
+    ("a,label\n1,nan\n2,0\n3,1\n", {}, 422, "missing_label", "/file", 2),
+    ("a,label\n1,0\n2,1e400\n3,1\n", {}, 422, "not_finite", "/file", 3),
+    ("a,label\n1,0\n2,-inf\n3,1\n", {}, 422, "not_finite", "/file", 3),
     ("a,b\n1,0\n2,1\n", {}, 422, "label_absent", "/label", None),
     ("a,label\n1,0\n2,1\n", {"label": "nosuch"}, 422, "label_absent", "/label", None),
     ("a,label\n1,0\n2,1\n", {"roles": '{"a": "ignore"}'}, 422, "no_feature", "/roles", None),
