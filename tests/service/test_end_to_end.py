@@ -64,8 +64,8 @@ def test_a_job_tells_its_story(service: Service, fraud_csv: str) -> None:
 
 def test_whoever_saw_a_job_end_gets_its_version(service: Service, fraud_csv: str) -> None:
     for number in (1, 2, 3):
-        train(service, "moving", fraud_csv, on_success={"alias": "champion"}, seed=number)
-        answer = service.http.post("/predict", json={"model": "moving", "rows": ROWS[:1]})
+        train(service, "seen-at-its-end", fraud_csv, on_success={"alias": "champion"}, seed=number)
+        answer = service.http.post("/predict", json={"model": "seen-at-its-end", "rows": ROWS[:1]})
         assert answer.json()["version"] == number
 
 
