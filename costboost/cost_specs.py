@@ -19,6 +19,18 @@ from costboost.costs import LARGEST_COST, UnreasonableCostsError
 _TYPICAL_AMOUNT = 1e6
 
 
+class UnservedActionsError(ValueError):
+    """It is not clear which class some actions are for; `actions` names them."""
+
+    def __init__(self, actions: tuple[str, ...]) -> None:
+        named = ", ".join(map(repr, actions))
+        super().__init__(f"cheapest for no class, so say which class they are for: the actions {named}")
+        self.actions = actions
+
+    def __reduce__(self) -> tuple[type[UnservedActionsError], tuple[tuple[str, ...]]]:
+        return type(self), (self.actions,)
+
+
 @dataclass(frozen=True)
 class Action:
     """Something that can be done with a row, and the index of the class it serves (None: a review)."""
@@ -145,8 +157,10 @@ class CostSpec:
 
         Raises
         ------
+        UnservedActionsError
+            An action given by name is the cheapest of no class (a ValueError; `actions` names them).
         ValueError
-            A cell names an unknown class or action, or an action is the cheapest of no class.
+            A cell names an unknown class or action.
         """
         names = [action if isinstance(action, str) else action.name for action in actions]
         reviews = {a.name for a in actions if isinstance(a, Action) and a.serves is None}
@@ -155,11 +169,12 @@ class CostSpec:
             if true not in classes or name not in priced:
                 raise ValueError(f"there is no cost cell for class {true!r} and action {name!r}")
         cells = tuple(tuple(CostCell.of(costs.get((true, name), 0.0)) for name in priced) for true in classes)
-        served = _cheapest_for(cells)
-        complete = tuple(
-            a if isinstance(a, Action) else Action(a, _served_class(a, classes, served[priced.index(a)]))
-            for a in actions
-        )
+        known = dict(zip(priced, _cheapest_for(cells), strict=True))
+        known |= {name: k for k, name in enumerate(classes) if name in known}
+        lost = tuple(a for a in actions if isinstance(a, str) and known[a] is None)
+        if lost:
+            raise UnservedActionsError(lost)
+        complete = tuple(a if isinstance(a, Action) else Action(a, known[a]) for a in actions)
         if positive is None and len(classes) == 2:
             positive = 1
         return cls(tuple(classes), positive, complete, cells, review)
@@ -215,9 +230,27 @@ class CostSpec:
         """
         if not self.per_row and not self._constant.any():
             raise ValueError("all costs are zero: no decision would cost less than another")
+        for true, wrong, right in self.unreasonable_cells():
+            costs = self._constant_row(true)
+            names = (self.cell_name(true, wrong), self.cell_name(true, right))
+            raise UnreasonableCostsError(
+                f"{names[0]} ({costs[wrong]}) must be greater than {names[1]} ({costs[right]}): "
+                "a wrong decision must cost more than the right one",
+                names,
+            )
+
+    def unreasonable_cells(self) -> tuple[tuple[int, int, int], ...]:
+        """Each wrong decision that costs no more than the right one, where no cost reads a column.
+
+        Returns
+        -------
+        tuple of (class index, index of the wrong action, index of the right action)
+        """
+        found = list[tuple[int, int, int]]()
         for true, row in enumerate(self.cells):
             if not any(cell.per for cell in row):
-                self._check_row(true, [float(cell.evaluate({}, 1)[0]) for cell in row])
+                found += self._unreasonable_cells_of(true)
+        return tuple(found)
 
     def dominated_actions(self) -> tuple[str, ...]:
         """Names of actions that another one beats for every true class; () when costs are per row."""
@@ -306,23 +339,19 @@ class CostSpec:
             costs[:, :, self.serves.index(None)] = self.review.fee + right + wrong + self.review.shadow_price
         return costs
 
-    def _check_row(self, true: int, row: Sequence[float]) -> None:
-        priced = self._priced
-        right = min(
-            (i for i, a in enumerate(priced) if self.actions[a].serves == true),
-            key=row.__getitem__,
-            default=None,
-        )
-        if right is None:
-            return
-        for i, a in enumerate(priced):
-            if self.actions[a].serves != true and not row[i] > row[right]:
-                names = (self.cell_name(true, a), self.cell_name(true, priced[right]))
-                raise UnreasonableCostsError(
-                    f"{names[0]} ({row[i]}) must be greater than {names[1]} ({row[right]}): "
-                    "a wrong decision must cost more than the right one",
-                    names,
-                )
+    def _constant_row(self, true: int) -> dict[int, float]:
+        """Cost of each action but the review, by the index of the action."""
+        costs = (float(cell.evaluate({}, 1)[0]) for cell in self.cells[true])
+        return dict(zip(self._priced, costs, strict=True))
+
+    def _unreasonable_cells_of(self, true: int) -> list[tuple[int, int, int]]:
+        costs = self._constant_row(true)
+        serving = [a for a in costs if self.actions[a].serves == true]
+        if not serving:
+            return []
+        right = min(serving, key=costs.__getitem__)
+        wrong = (a for a in costs if self.actions[a].serves != true)
+        return [(true, a, right) for a in wrong if not costs[a] > costs[right]]
 
 
 def _class_actions(classes: Sequence[str]) -> tuple[Action, ...]:
@@ -359,14 +388,6 @@ def _cheapest_for(cells: tuple[tuple[CostCell, ...], ...]) -> list[int | None]:
     costs = np.array([[cell.evaluate(typical, 1)[0] for cell in row] for row in cells])
     cheapest = costs <= costs.min(axis=1, keepdims=True)
     return [int(column.argmax()) if column.any() else None for column in cheapest.T]
-
-
-def _served_class(action: str, classes: Sequence[str], cheapest_for: int | None) -> int:
-    if action in classes:
-        return list(classes).index(action)
-    if cheapest_for is None:
-        raise ValueError(f"the action {action!r} is the cheapest for no class: say which class it is for")
-    return cheapest_for
 
 
 def _beats(costs: NDArray[np.float64], better: int, worse: int) -> bool:

@@ -141,7 +141,7 @@ class ReviewCosts(Telling):
 
     model_config = STRICT
 
-    fee: Money
+    fee: Annotated[Money, Field(ge=0.0)]
     accuracy: dict[Label, Annotated[float, Field(strict=True, ge=0.0, le=1.0)]]
     capacity: Capacity | None = None
     shadow_price: Annotated[Money, Field(ge=0.0)] = 0.0

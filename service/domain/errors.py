@@ -468,7 +468,7 @@ PROBLEMS: dict[str, Problem] = {
     "unserved_class": Problem(
         "Unserved class",
         "It is not clear which class an action is for: its name is none of the classes, and no class "
-        "makes it the cheapest.",
+        "makes it the cheapest. Or all actions are for one class, and the others could never be decided.",
         "Say it with `for`.",
     ),
     "classes_mismatch": Problem(

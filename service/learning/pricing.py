@@ -7,12 +7,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.cost_cells import CostCell
-from costboost.cost_specs import Action, CostSpec, Review
-from costboost.costs import UnreasonableCostsError, unreasonable_rows
+from costboost.cost_specs import Action, CostSpec, Review, UnservedActionsError
+from costboost.costs import unreasonable_rows
 from costboost.decisions import decide
 from service.domain.cost_cells import Cell
 from service.domain.costs import ActionCosts, BinaryCosts, MatrixCosts
 from service.domain.errors import FieldError, InvalidError
+from service.learning.cost_faults import (
+    refuse_unreasonable,
+    refuse_unserved_class,
+    refuse_zero,
+    unserved_actions,
+)
 
 #: Costs made ready for a list of classes; opaque to the rest of the service.
 PricedCosts: TypeAlias = CostSpec
@@ -23,14 +29,9 @@ _AMOUNTS = (20.0, 100.0, 500.0, 2500.0)
 #: Probabilities are tried in steps of 1 / this.
 _STEPS = 1000
 _BINARY_CLASSES = ("negative", "positive")
-_ALL_ZERO = "zero_costs", "all costs are zero: no decision would cost less than another"
 _DEPENDS = (
     "the costs depend on the row: a training counts the rows in which a wrong decision costs no more than "
     "the right one, and is refused when that is so in all of them"
-)
-_SERVES_NONE = (
-    "unserved_class",
-    "an action is the cheapest for no class: say with `for` which class it is for",
 )
 
 
@@ -56,25 +57,20 @@ def cost_spec(
     Raises
     ------
     InvalidError
-        The classes do not match, or `unreasonable_costs` with the cells.
+        The classes do not match, `zero_costs`, `unserved_class`, or `unreasonable_costs` with all the cells.
     """
     named = list(_BINARY_CLASSES) if isinstance(costs, BinaryCosts) else list(costs.classes)
     wanted = list(classes) if classes is not None else named
     _check_classes(costs, wanted, at)
     order = wanted if isinstance(costs, BinaryCosts) else named
     index = (order.index(positive) if positive is not None else 1) if len(order) == 2 else None
+    refuse_zero(costs, at)
     try:
         spec = _compile(costs, order, index).reordered(wanted)
-        spec.check()
-    except UnreasonableCostsError as error:
-        # The message of the library names the costs too; an answer never repeats what was sent.
-        detail = f"{error.cells[0]} must cost more than {error.cells[1]}: it is the wrong decision"
-        fault = FieldError(f"{at}{_place(costs, error)}", "unreasonable_costs", detail)
-        raise InvalidError("unreasonable_costs", detail, [fault]) from None
-    except ValueError:
-        is_zero = not any(isinstance(cell, Cell) or cell for _, cell in costs.cells())
-        code, detail = _ALL_ZERO if is_zero else _SERVES_NONE
-        raise InvalidError(code, detail, [FieldError(at, code, detail)]) from None
+    except UnservedActionsError as error:
+        raise unserved_actions(costs, error.actions, at) from None
+    refuse_unserved_class(costs, spec, at)
+    refuse_unreasonable(costs, spec, at)
     return spec
 
 
@@ -180,13 +176,6 @@ def _check_classes(costs: AnyCosts, classes: Sequence[str], at: str) -> None:
         raise InvalidError(
             "classes_mismatch", detail, [FieldError(f"{at}/classes", "classes_mismatch", detail)]
         )
-
-
-def _place(costs: AnyCosts, error: UnreasonableCostsError) -> str:
-    """Pointer below the costs to the wrong decision; only binary cells are written under their names."""
-    if isinstance(costs, BinaryCosts):
-        return f"/{error.cells[0]}"
-    return "/matrix" if isinstance(costs, MatrixCosts) else "/costs"
 
 
 def _sentences(spec: CostSpec, costs: Any, where: str) -> list[str]:

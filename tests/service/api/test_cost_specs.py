@@ -80,6 +80,7 @@ def test_the_same_name_is_the_next_revision(fresh_service):
         ({"name": "b", **MATRIX, "orientation": None}, "invalid", "/orientation"),
         ({"name": "b", "classes": ["a", "b"], "matrix": [[0, 1], [1, 0]]}, "invalid", "/orientation"),
         ({"name": "b", **MATRIX, "matrix": [[0, 1], [1, 0]]}, "invalid", "/matrix"),
+        ({"name": "b", **ACTIONS, "review": {**ACTIONS["review"], "fee": -1}}, "invalid", "/review/fee"),
         ({"name": "b", "fn": 0, "fp": 1}, "unreasonable_costs", "/fn"),
         ({"name": "b", "fn": -1, "fp": 1}, "unreasonable_costs", "/fn"),
         ({"name": "b", "fn": 0, "fp": 0}, "zero_costs", ""),

@@ -17,6 +17,16 @@ ACTIONS = {
     "review": {"fee": 3.5, "accuracy": {"fraud": 0.95, "legit": 0.99}},
 }
 
+REVIEW = ACTIONS["actions"][2]
+TWO = {
+    "classes": ["legit", "fraud"],
+    "actions": [{"name": "approve", "for": "legit"}, {"name": "decline", "for": "fraud"}],
+}
+
+
+def cell(true, action, cost):
+    return {"true": true, "action": action, "cost": cost}
+
 
 def price(written, *classes, **more):
     return cost_spec(COSTS.validate_python(written), *classes, **more)
@@ -75,7 +85,39 @@ def test_actions_serve_the_class_for_which_they_are_cheapest():
             MATRIX | {"matrix": [[0, 1, 2], [5, 0, 0], [9, 3, 0]]},
             ["a", "b", "c"],
             "unreasonable_costs",
-            ["/costs/matrix"],
+            ["/costs/matrix/1/2"],
+        ),
+        (
+            MATRIX | {"matrix": [[0, 1, 2], [0, 0, 1], [9, 3, 5]], "orientation": "rows_predicted"},
+            ["c", "b", "a"],
+            "unreasonable_costs",
+            ["/costs/matrix/0/2", "/costs/matrix/1/0", "/costs/matrix/1/2"],
+        ),
+        (
+            ACTIONS | {"costs": [{"true": "legit", "action": "decline", "cost": 0}]},
+            ["legit", "fraud"],
+            "zero_costs",
+            ["/costs/costs"],
+        ),
+        (ACTIONS | {"costs": []}, ["legit", "fraud"], "zero_costs", ["/costs/costs"]),
+        (
+            ACTIONS
+            | {"actions": [{"name": "approve", "for": "legit"}, {"name": "decline", "for": "legit"}, REVIEW]},
+            ["legit", "fraud"],
+            "unserved_class",
+            ["/costs/classes/1"],
+        ),
+        (
+            TWO | {"costs": [cell("fraud", "approve", 1), cell("fraud", "decline", 5)]},
+            ["legit", "fraud"],
+            "unreasonable_costs",
+            ["/costs/costs", "/costs/costs/0/cost"],
+        ),
+        (
+            TWO | {"costs": [cell("legit", "decline", 4), cell("fraud", "decline", 5)]},
+            ["legit", "fraud"],
+            "unreasonable_costs",
+            ["/costs/costs/1/cost"],
         ),
         (ACTIONS, ["legit", "other"], "classes_mismatch", ["/costs/classes"]),
         (
@@ -88,7 +130,7 @@ def test_actions_serve_the_class_for_which_they_are_cheapest():
             },
             ["legit", "fraud"],
             "unserved_class",
-            ["/costs"],
+            ["/costs/actions/1"],
         ),
     ],
 )
@@ -143,3 +185,12 @@ def test_checks():
         "dominated_actions": [],
     }
     assert checks(price(ACTIONS))["reasonable"] is None
+
+
+def test_three_classes_may_share_two_actions():
+    written = {
+        "classes": ["a", "b", "c"],
+        "actions": ["a", "b"],
+        "costs": [cell("a", "b", 1), cell("b", "a", 2), cell("c", "b", 3), cell("c", "a", 4)],
+    }
+    assert price(written).serves == (0, 1)
