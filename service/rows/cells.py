@@ -3,10 +3,11 @@
 import math
 import re
 from collections.abc import Callable
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from typing import Final, Literal, TypeAlias
 
 from service.domain.datasets import ColumnType, canonical_label
+from service.rows.times import rounded_second, seconds_since
 
 #: What a cell is decoded as: a type of column, or a label in its canonical spelling.
 Kind: TypeAlias = ColumnType | Literal["label"]
@@ -94,7 +95,7 @@ def timestamp(value: object) -> float:
     seconds = number(value)
     if not FIRST_SECOND <= seconds < LAST_SECOND:
         raise CellFaultError("wrong_type")
-    return round(seconds * 1e6) / 1e6
+    return rounded_second(seconds)
 
 
 def category(value: object) -> str | None:
@@ -197,7 +198,7 @@ def _parse_time(text: str) -> float:
 
 def _seconds(moment: datetime) -> float:
     utc = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
-    return (utc - _EPOCH) / timedelta(microseconds=1) / 1e6
+    return seconds_since(utc - _EPOCH)
 
 
 def _checked(text: str) -> str:

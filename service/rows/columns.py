@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from service.rows import cells
+from service.rows import cells, times
 from service.rows.cells import Kind
 
 TypedArray = NDArray[Any]
@@ -131,7 +131,9 @@ def _arrow_numbers(column: pa.ChunkedArray, source: str | None) -> TypedArray:
     if source == "timestamp":
         # In microseconds first: the same last bit as from text.
         micro = column.cast(pa.timestamp("us", tz=getattr(column.type, "tz", None)), safe=False)
-        return _to_numpy(micro.cast(pa.int64())) / 1e6
+        whole = micro.cast(pa.int64()).fill_null(0).to_numpy()
+        holes = column.is_null().to_numpy(zero_copy_only=False)
+        return np.where(holes, np.nan, times.to_seconds(whole))
     return _to_numpy(column.cast(pa.float64(), safe=False))
 
 
@@ -139,8 +141,8 @@ def _checked_numbers(numbers: TypedArray, kind: Kind) -> Typed:
     bad = np.isinf(numbers)
     code = "not_finite"
     if kind == "timestamp":
-        numbers = np.rint(numbers * 1e6) / 1e6
         bad = ~(np.isnan(numbers) | ((numbers >= cells.FIRST_SECOND) & (numbers < cells.LAST_SECOND)))
+        numbers = times.rounded(np.where(bad, np.nan, numbers))
         code = "wrong_type"
     return np.where(bad, np.nan, numbers), [(int(row), code) for row in np.flatnonzero(bad)]
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from service.domain.datasets import InputColumn
+from service.rows import times
 from service.rows.columns import TypedArray, from_arrow, is_textual
 
 _ROW_GROUP = 65_536
@@ -58,7 +59,7 @@ def _array(column: TypedArray, described: InputColumn) -> pa.Array:
         case "boolean":
             return pa.array(column == 1.0, pa.bool_(), mask=holes)
         case "timestamp":
-            micro = np.rint(np.where(holes, 0.0, column) * 1e6).astype(np.int64)
+            micro = times.to_microseconds(np.where(holes, 0.0, column))
             return pa.array(micro, pa.int64(), mask=holes).cast(pa.timestamp("us", tz="UTC"))
         case _:
             return pa.array(column, pa.float64(), mask=holes)

@@ -1,0 +1,44 @@
+"""Moments as seconds in a float, and as whole microseconds: one way there and back, whatever they came as.
+
+Beyond the year 2106 a float of seconds no longer holds each microsecond. The whole seconds are therefore
+split off first; what a moment becomes is then the same from text, numbers and columns, and stays so on the
+way back.
+"""
+
+import math
+from datetime import timedelta
+
+import numpy as np
+from numpy.typing import NDArray
+
+MICROSECONDS = 1_000_000
+
+
+def seconds_since(passed: timedelta) -> float:
+    """Seconds of a time span."""
+    return passed.days * 86_400 + passed.seconds + passed.microseconds / 1e6
+
+
+def rounded_second(seconds: float) -> float:
+    """Seconds to the microsecond."""
+    whole = math.floor(seconds)
+    return whole + round((seconds - whole) * 1e6) / 1e6
+
+
+def rounded(seconds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Seconds to the microsecond; NaN stays."""
+    whole = np.floor(seconds)
+    return whole + np.rint((seconds - whole) * 1e6) / 1e6
+
+
+def to_microseconds(seconds: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Whole microseconds of finite seconds."""
+    whole = np.floor(seconds)
+    rest = np.rint((seconds - whole) * 1e6)
+    return whole.astype(np.int64) * MICROSECONDS + rest.astype(np.int64)
+
+
+def to_seconds(micro: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Seconds of whole microseconds."""
+    found: NDArray[np.float64] = micro // MICROSECONDS + (micro % MICROSECONDS) / 1e6
+    return found
