@@ -99,8 +99,8 @@ class Fitted:
 
 def fit_rows(booster: Any, rows: TrainingSet, callback: RoundCallback | None = None) -> Fitted:
     """Fit an encoder and a clone of the booster on these rows alone."""
-    encoder = FeatureEncoder().fit(rows.columns, rows.types)
-    fitted = clone(booster).fit(
+    encoder, booster = _joined(booster, rows)
+    fitted = booster.fit(
         encoder.transform(rows.columns),
         rows.y,
         sample_cost=rows.sample_cost,
@@ -109,6 +109,21 @@ def fit_rows(booster: Any, rows: TrainingSet, callback: RoundCallback | None = N
         **(rows.apart if getattr(booster, "early_stopping", None) is not None else {}),
     )
     return Fitted(encoder, fitted)
+
+
+def _joined(booster: Any, rows: TrainingSet) -> tuple[FeatureEncoder, Any]:
+    """A fitted encoder and a clone of the booster, whose weak learner knows the columns of categories."""
+    booster = clone(booster)
+    learner = booster._weak_learner()
+    if not hasattr(learner, "categorical_features"):
+        return FeatureEncoder().fit(rows.columns, rows.types), booster
+    if learner.categorical_features is not None:
+        raise ValueError("categorical_features follow from the types of the columns: leave them out")
+    encoder = FeatureEncoder(categories="codes").fit(rows.columns, rows.types)
+    found = [j for j, cell in enumerate(encoder.cells) if cell.kind == "code"]
+    if not found:
+        return encoder, booster
+    return encoder, booster.set_params(estimator=clone(learner).set_params(categorical_features=found))
 
 
 def out_of_fold_scores(

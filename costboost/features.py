@@ -4,6 +4,7 @@ Columns are known by their names and taken in the order of the names, categories
 the order of the columns nor that of the rows changes the matrix of a row.
 """
 
+import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.columns import COLUMN_TYPES, TEXTUAL, Columns, ColumnType
+from costboost.ensembles.subsets import CODES
 
 
 @dataclass(frozen=True)
@@ -25,13 +27,14 @@ class Cell:
     source : str
         Name of the column it is made of.
     category : str or None
-        The category it marks with 1; None for the value itself, and for the two cells below.
-    kind : {"value", "category", "other", "missing"}
-        "other" marks a category that is not kept apart, "missing" an absent one.
+        The category it marks with 1; None for the other kinds.
+    kind : {"value", "category", "other", "missing", "code"}
+        "other" marks a category that is not kept apart, "missing" an absent one; "code" is the number of a
+        category.
     """
 
     source: str
-    kind: Literal["value", "category", "other", "missing"]
+    kind: Literal["value", "category", "other", "missing", "code"]
     category: str | None = None
 
 
@@ -68,6 +71,14 @@ class _Categories:
         marked = map(self.place.get, values.tolist(), repeat(self.elsewhere))
         return np.fromiter(marked, dtype=np.intp, count=len(values))
 
+    def code(self, text: str | None) -> float:
+        """Number of a category, that of all others if it is not kept; NaN if it is missing."""
+        return math.nan if text is None else float(self.place.get(text, len(self.kept)))
+
+
+#: Categories kept per column: how many usually, and at most.
+_MOST = {"cells": (64, 10_000), "codes": (CODES - 1, CODES - 1)}
+
 
 class FeatureEncoder:
     """Typed columns to a float64 matrix: numbers as they are, categories as one cell each.
@@ -77,10 +88,15 @@ class FeatureEncoder:
     others and one for missing values; cells that would be constant in training are left out. A category
     that training never saw counts as one of the others and is reported by `unknown`.
 
+    For learners that take categories as they are, a column of them becomes one matrix column of codes
+    instead: 0 for the most frequent category, and so on; the last code for all others, NaN for missing ones.
+
     Parameters
     ----------
-    max_categories : int, default=64
-        Most categories of one column that get a cell of their own; bounds the width of the matrix.
+    max_categories : int, optional
+        Most categories of one column that get a cell or code of their own, at most 254 codes; 64 cells or 254
+        codes if left out.
+    categories : {"cells", "codes"}, default "cells"
 
     Examples
     --------
@@ -91,10 +107,17 @@ class FeatureEncoder:
            [nan,  0.,  1.]])
     """
 
-    def __init__(self, max_categories: int = 64) -> None:
-        if not 1 <= max_categories <= 10_000:
-            raise ValueError("max_categories must be from 1 to 10000")
-        self.max_categories = max_categories
+    def __init__(
+        self, max_categories: int | None = None, *, categories: Literal["cells", "codes"] = "cells"
+    ) -> None:
+        if categories not in _MOST:
+            raise ValueError("categories must be 'cells' or 'codes'")
+        usual, most = _MOST[categories]
+        if max_categories is None:
+            max_categories = usual
+        if not 1 <= max_categories <= most:
+            raise ValueError(f"max_categories must be from 1 to {most}")
+        self.max_categories, self.categories = max_categories, categories
         self.types: dict[str, ColumnType] = {}
         self._categories: dict[str, _Categories] = {}
 
@@ -171,6 +194,8 @@ class FeatureEncoder:
             known = self._categories.get(name)
             if known is None:
                 matrix[:, start] = values
+            elif self.categories == "codes":
+                matrix[:, start] = [known.code(text) for text in values.tolist()]
             else:
                 marked = known.cells(values)
                 rows = np.flatnonzero(marked >= 0)
@@ -186,6 +211,9 @@ class FeatureEncoder:
             if known is None:
                 cells.append(float(row[name]))
                 continue
+            if self.categories == "codes":
+                cells.append(known.code(row[name]))
+                continue
             marked = [0.0] * known.width
             cell = known.place.get(row[name], known.elsewhere)
             if cell >= 0:
@@ -194,7 +222,7 @@ class FeatureEncoder:
         return cells
 
     def unknown(self, columns: Columns) -> dict[str, NDArray[np.bool_]]:
-        """Rows whose category has no cell of its own.
+        """Rows whose category has no cell or code of its own.
 
         Parameters
         ----------
@@ -213,7 +241,8 @@ class FeatureEncoder:
 
     def to_state(self) -> dict[str, Any]:
         """The fitted encoder as plain JSON values."""
-        return {
+        coded = {"coded": True} if self.categories == "codes" else {}
+        return coded | {
             "max_categories": self.max_categories,
             "types": dict(self.types),
             "categories": {
@@ -231,7 +260,8 @@ class FeatureEncoder:
         ValueError
             If the state is not one that `to_state` can make.
         """
-        encoder = cls(_checked(state["max_categories"], int))
+        coded = _checked(state.get("coded", False), bool)
+        encoder = cls(_checked(state["max_categories"], int), categories="codes" if coded else "cells")
         types = _checked(state["types"], dict)
         if not types or list(types) != sorted(types) or not set(types.values()) <= set(COLUMN_TYPES):
             raise ValueError("the column types are not sound")
@@ -246,12 +276,14 @@ class FeatureEncoder:
 
     def _width(self, name: str) -> int:
         known = self._categories.get(name)
-        return 1 if known is None else known.width
+        return 1 if known is None or self.categories == "codes" else known.width
 
     def _cells_of(self, name: str) -> list[Cell]:
         known = self._categories.get(name)
         if known is None:
             return [Cell(name, "value")]
+        if self.categories == "codes":
+            return [Cell(name, "code")]
         cells = [Cell(name, "category", text) for text in known.kept]
         return cells + [Cell(name, "other")] * known.other + [Cell(name, "missing")] * known.missing
 

@@ -50,6 +50,8 @@ class _Kind:
     cls: type[Any]
     arrays: dict[str, str]
     fields: dict[str, type]
+    #: Arrays that are left out where they are empty.
+    if_any: frozenset[str] = frozenset()
 
 
 _SIDES = {"below": "F64", "above": "F64", "reach": "F64", "output": "I32", "constant": "F64"}
@@ -64,8 +66,9 @@ _KINDS = {
     "trees": _Kind(
         Trees,
         {"nodes": "I32", "feature": "I32", "cut": "F64", "missing_above": "I32"}
-        | {"value": "F64", "output": "I32", "constant": "F64"},
+        | {"value": "F64", "output": "I32", "constant": "F64", "subsets": "I32"},
         {"n_features": int},
+        frozenset({"subsets"}),
     ),
     "planes": _Kind(Planes, _SCALING | {"coef": "F64"} | _SIDES, {}),
     "expansions": _Kind(
@@ -216,10 +219,14 @@ def _header_of(data: bytes) -> Header:
 
 def _arrays_of(data: bytes, kind: _Kind) -> Arrays:
     stored = dict(safetensors.deserialize(data))  # type: ignore[no-untyped-call]
-    if {name: array["dtype"] for name, array in stored.items()} != kind.arrays | _ARRAYS:
+    absent = kind.if_any - set(stored)
+    wanted = {name: dtype for name, dtype in (kind.arrays | _ARRAYS).items() if name not in absent}
+    if {name: array["dtype"] for name, array in stored.items()} != wanted:
         raise ArtifactError("the artifact does not hold the arrays of this format")
     if any(len(array["shape"]) != 1 for array in stored.values()):
         raise ArtifactError("the arrays of the artifact must have one dimension")
+    if not all(stored[name]["data"] for name in kind.if_any - absent):
+        raise ArtifactError("the artifact holds an empty array that is left out where it is empty")
     return {name: np.frombuffer(array["data"], _DTYPES[array["dtype"]]) for name, array in stored.items()}
 
 
@@ -242,6 +249,7 @@ def _scorer_state(scorer: Scorer) -> tuple[dict[str, Any], Arrays]:
         "ensemble": {"kind": name} | {field: getattr(ensemble, field) for field in kind.fields},
     }
     arrays = {array: np.ascontiguousarray(getattr(ensemble, array)) for array in kind.arrays}
+    arrays = {name: array for name, array in arrays.items() if array.size or name not in kind.if_any}
     given = np.zeros(0) if scorer.background is None else scorer.background
     return state, arrays | {"score_threshold": np.array([scorer.score_threshold]), "background": given}
 
@@ -252,7 +260,7 @@ def _scorer_from(state: Mapping[str, Any], arrays: Arrays) -> Scorer:
     described = state["ensemble"]
     kind = _KINDS[described["kind"]]
     ensemble = kind.cls(
-        **{name: arrays[name] for name in kind.arrays},
+        **{name: arrays[name] for name in kind.arrays if name in arrays},
         **{name: _exact(described[name], field) for name, field in kind.fields.items()},
     )
     given = arrays["background"]
@@ -351,7 +359,9 @@ def _learner(estimator: Any) -> dict[str, Any]:
     name = next((name for name, cls in WEAK_LEARNERS.items() if cls is type(estimator)), None)
     if name is None:
         raise ValueError(f"weak learners of class {type(estimator).__name__} cannot be stored")
-    params = _plain(estimator.get_params())
+    # Which columns hold categories follows from their types.
+    params = {key: value for key, value in estimator.get_params().items() if key != "categorical_features"}
+    params = _plain(params)
     return {"name": name, "seed": params.pop("random_state", None), "params": params}
 
 

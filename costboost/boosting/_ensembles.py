@@ -68,6 +68,7 @@ def _trees(parts: Sequence[Votes], n_features: int) -> Trees:
         cut=np.concatenate([one.cut for one in branches]),
         missing_above=np.concatenate([one.missing_above for one in branches]),
         n_features=n_features,
+        subsets=np.concatenate([one.subsets for one in branches]),
         value=np.concatenate([value for value, _ in leaves]),
         output=np.concatenate([output for _, output in leaves]),
         constant=_constant(parts),

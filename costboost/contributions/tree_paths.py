@@ -75,9 +75,7 @@ class TreeContributions:
 
     def _passed(self, X: Floats) -> NDArray[np.bool_]:
         """(n, N + 1): whether each row goes above at each node; nothing is asked at the last one."""
-        values = X[:, np.maximum(self.trees.feature, 0)]
-        above = np.where(np.isnan(values), self.trees.missing_above > 0, values > self.trees.cut)
-        return np.column_stack([above, np.ones(len(X), dtype=np.bool_)])
+        return np.column_stack([self.trees.above(X), np.ones(len(X), dtype=np.bool_)])
 
     @cached_property
     def _paths(self) -> "_Paths":

@@ -1,7 +1,7 @@
 """Trees as flat arrays, and the additive score of an ensemble of them."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.ensembles.checks import check_finite, check_indices, check_lengths
+from costboost.ensembles.subsets import WORDS, place, places, unpack
 
 __all__ = ["Branches", "Trees"]
 
@@ -27,6 +28,7 @@ class Branches:
 
     No pointer is stored: the j-th inner node of a tree (from 0) has the tree's nodes 1 + 2j and 2 + 2j as
     children, below and above its cut. So every node is reached, once, and no cycle can be written.
+    A node whose cut is NaN asks for a category instead: the codes of its subset go above.
 
     Parameters
     ----------
@@ -35,17 +37,20 @@ class Branches:
     feature : ndarray of shape (N,), int32
         Column of each node's cut, in [0, n_features); -1 for a leaf.
     cut : ndarray of shape (N,), float64
-        A row goes above iff its value is greater; -inf sends every present value above. 0 for a leaf.
+        A row goes above iff its value is greater; -inf sends every present value above; NaN: iff its code is
+        in the subset of the node. 0 for a leaf.
     missing_above : ndarray of shape (N,), int32
         1 if a missing value goes above, else 0.
     n_features : int
         Columns a row must have.
+    subsets : ndarray of shape (8 · S,), int32, optional
+        The subsets of the S nodes whose cut is NaN, in their order, as `ensembles.subsets` packs them.
 
     Raises
     ------
     ValueError
-        If shapes differ, an index is out of range, a cut is NaN or infinite, a tree is deeper than 32 levels,
-        or the nodes are no trees.
+        If shapes differ, an index is out of range, a cut is infinite, a tree is deeper than 32 levels, or the
+        nodes are no trees.
     """
 
     nodes: Ints
@@ -53,6 +58,7 @@ class Branches:
     cut: Floats
     missing_above: Ints
     n_features: int
+    subsets: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int32), kw_only=True)
 
     def __post_init__(self) -> None:
         check_lengths(len(self.nodes), nodes=self.nodes)
@@ -61,8 +67,12 @@ class Branches:
         check_indices(1, length + 1, nodes=self.nodes)
         check_indices(-1, self.n_features, feature=self.feature)
         check_indices(0, 2, missing_above=self.missing_above)
-        if not (self.cut < np.inf).all():
-            raise ValueError("the cuts must be numbers below infinity")
+        by_subset = np.isnan(self.cut)
+        if not (by_subset | (self.cut < np.inf)).all():
+            raise ValueError("the cuts must be below infinity")
+        if (by_subset & (self.feature < 0)).any():
+            raise ValueError("a leaf has no subset")
+        check_lengths(WORDS * int(by_subset.sum()), subsets=self.subsets)
         self._check_children()
 
     @property
@@ -98,6 +108,19 @@ class Branches:
             tree, reached = np.concatenate([tree, tree]), np.concatenate([reached, reached + 1])
         return depth
 
+    @cached_property
+    def members(self) -> NDArray[np.bool_]:
+        """(S, 256): the places of values that go above, of each node whose cut is NaN."""
+        return unpack(self.subsets)
+
+    def above(self, X: Floats) -> NDArray[np.bool_]:
+        """(n, N): whether each row of X, of shape (n, n_features), would go above at each node."""
+        values = X[:, np.maximum(self.feature, 0)]
+        above: NDArray[np.bool_] = values > self.cut
+        for node, members in zip(np.flatnonzero(np.isnan(self.cut)).tolist(), self.members, strict=True):
+            above[:, node] = members[places(values[:, node])]
+        return np.where(np.isnan(values), self.missing_above > 0, above)
+
     def leaves(self, X: Floats) -> Iterator[NDArray[np.int64]]:
         """For each tree the node in which each row of X, of shape (n, n_features), ends."""
         columns = np.ascontiguousarray(X.T)
@@ -108,26 +131,35 @@ class Branches:
         """For each tree the node in which a row of Python floats ends."""
         nodes = self._rows
         for node in self.roots.tolist():
-            feature, cut, missing_above, child = nodes[node]
+            feature, cut, missing_above, child, members = nodes[node]
             while feature >= 0:
                 value = row[feature]
-                # A missing value is neither greater nor not.
-                node = child + (not value <= cut if missing_above else value > cut)  # noqa: PLW2901
-                feature, cut, missing_above, child = nodes[node]
+                if members is None:
+                    # A missing value is neither greater nor not.
+                    node = child + (not value <= cut if missing_above else value > cut)  # noqa: PLW2901
+                else:
+                    node = child + (members[place(value)] if value == value else missing_above)  # noqa: PLW2901, PLR0124
+                feature, cut, missing_above, child, members = nodes[node]
             yield node
 
     def _leaf(self, node: int, columns: Floats) -> int | NDArray[np.int64]:
-        feature, cut, missing_above, child = self._rows[node]
+        feature, cut, missing_above, child, members = self._rows[node]
         if feature < 0:
             return node
         values = columns[feature]
-        above = ~(values <= cut) if missing_above else values > cut
+        if members is None:
+            above = ~(values <= cut) if missing_above else values > cut
+        else:
+            inside = np.frombuffer(members, dtype=np.bool_)[places(values)]
+            above = np.where(np.isnan(values), missing_above, inside)
         return np.where(above, self._leaf(child + 1, columns), self._leaf(child, columns))
 
     @cached_property
-    def _rows(self) -> list[tuple[int, float, bool, int]]:
+    def _rows(self) -> list[tuple[int, float, bool, int, bytes | None]]:
         columns = (self.feature, self.cut, self.missing_above.astype(bool), self.child)
-        return list(zip(*(column.tolist() for column in columns), strict=True))
+        subset = iter(self.members)
+        members = [next(subset).tobytes() if by_subset else None for by_subset in np.isnan(self.cut).tolist()]
+        return list(zip(*(column.tolist() for column in columns), members, strict=True))
 
     def _check_children(self) -> None:
         inner = self.feature >= 0
@@ -150,7 +182,7 @@ class Trees(Branches):
 
     Parameters
     ----------
-    nodes, feature, cut, missing_above, n_features
+    nodes, feature, cut, missing_above, n_features, subsets
         As in `Branches`.
     value : ndarray of shape (N,), float64
         What a leaf adds; 0 for other nodes.
@@ -247,7 +279,10 @@ class Trees(Branches):
         leaf = self.feature < 0
         feature, cut = np.where(leaf, 0, self.feature), np.where(leaf, np.inf, self.cut)
         unsigned = (feature.astype(np.uint32), cut, self.missing_above == 1, self.child.astype(np.uint32))
-        return (self.roots, self.depth, *unsigned, self.value, self.output.astype(np.uint32))
+        by_subset = np.isnan(self.cut)
+        subset = np.where(by_subset, np.cumsum(by_subset) - 1, -1)
+        votes = (self.value, self.output.astype(np.uint32))
+        return (self.roots, self.depth, *unsigned, subset, self.members, *votes)
 
     @cached_property
     def _votes(self) -> list[tuple[float, int]]:

@@ -14,11 +14,15 @@ from numpy.typing import NDArray
 
 from costboost.kernels._jit import kernel
 
-__all__ = ["count_node", "find_split", "part_rows", "sum_node"]
+__all__ = ["count_node", "find_split", "order_categories", "part_rows", "sum_node"]
 
 Codes = NDArray[np.uint8]  # (d, n)
 Ints = NDArray[np.int64]
 Rows = NDArray[np.uint32]  # unsigned: a signed index costs a look whether it counts from the end
+
+#: Shares of a class are told apart in steps of 2^-40: far above their rounding, far below what weighs.
+_STEPS = 2.0**40
+_NO_WEIGHT = 2**62
 
 
 @kernel
@@ -126,13 +130,71 @@ def _lean(bins: Ints, index: int, n_classes: int) -> Any:
 
 
 @kernel
+def order_categories(bins: Ints, n_classes: int, added: float, slack: float) -> tuple[Ints, Ints]:
+    """Order the categories of a column by the share of one class, the weight `added` spread as in the node.
+
+    The class is the second of two, else the first within `slack` of the heaviest one of the node. Categories
+    of equal share follow in the order of their codes, those without weight come last.
+
+    Returns
+    -------
+    order : ndarray of shape (b,), int64
+        The categories' bins.
+    shares : ndarray of shape (b,), int64
+        Share of each bin in steps of 2^-40.
+    """
+    node = np.zeros(n_classes, np.int64)
+    for k in range(bins.shape[0]):
+        for c in range(n_classes):
+            node[c] += bins[k, c]
+    chosen = 1
+    if n_classes > 2:
+        chosen = 0
+        while node[chosen] < node.max() - slack:
+            chosen += 1
+    whole = added * (node[chosen] / node.sum())
+    shares = np.full(bins.shape[0] - 1, _NO_WEIGHT, np.int64)
+    for k in range(shares.size):
+        mass = bins[k, :n_classes].sum()
+        if mass > 0:
+            shares[k] = np.int64(np.rint(_STEPS * ((bins[k, chosen] + whole) / (mass + added))))
+    return np.argsort(shares, kind="mergesort"), shares
+
+
+@kernel
+def _in_order(bins: Ints, order: Ints) -> Ints:
+    """Rows of a table in this order, its last one at the end."""
+    ordered = bins.copy()
+    for k in range(order.size):
+        ordered[k] = bins[order[k]]
+    return ordered
+
+
+@kernel
+def _keep_equals_together(shares: Ints, missing_below: Any, missing_above: Any) -> None:
+    """Forbid the cuts between categories of equal share; these are in order."""
+    for k in range(1, shares.size):
+        if shares[k] == shares[k - 1]:
+            missing_below[k], missing_above[k] = -1.0, -1.0
+
+
+@kernel
 def find_split(
-    starts: Ints, sums: Ints, n_classes: int, least_mass: float, least_rows: int, slack: float
+    starts: Ints,
+    sums: Ints,
+    categorical: NDArray[np.bool_],
+    n_classes: int,
+    least_mass: float,
+    least_rows: int,
+    added: float,
+    slack: float,
 ) -> tuple[int, int, bool]:
     """Find the cut of a node that lowers the Gini impurity Σ m - Σ m_k²/m of its sides the most.
 
-    Of those within `slack` of the best: the first column, then the lowest cut. Missing values go to the side
-    that lowers it more; where both are within `slack`, to the heavier side.
+    A column of categories is cut in the order of `order_categories`, never between two of equal share: so
+    what their codes are makes no difference. Of the cuts within `slack` of the best: the first column, then
+    the lowest cut. Missing values go to the side that lowers it more; where both are within `slack`, to the
+    heavier side.
 
     Returns
     -------
@@ -148,9 +210,13 @@ def find_split(
     for j in range(starts.size - 1):
         first, last = starts[j], starts[j + 1] - 1
         bins = sums[first : last + 1]
-        _judge_cuts(
-            bins, n_classes, least_mass, least_rows, missing_below[first:last], missing_above[first:last]
-        )
+        below, above = missing_below[first:last], missing_above[first:last]
+        if categorical[j]:
+            order, shares = order_categories(bins, n_classes, added, slack)
+            _judge_cuts(_in_order(bins, order), n_classes, least_mass, least_rows, below, above)
+            _keep_equals_together(shares[order], below, above)
+        else:
+            _judge_cuts(bins, n_classes, least_mass, least_rows, below, above)
         for k in range(first, last):
             best = max(best, missing_below[k], missing_above[k])
     purity, _ = _purity(node, node, False, n_classes)
@@ -158,24 +224,24 @@ def find_split(
         return -1, -1, False
     for j in range(starts.size - 1):
         for k in range(starts[j], starts[j + 1] - 1):
-            below, above = missing_below[k] >= best - slack, missing_above[k] >= best - slack
-            if below or above:
+            to_below, to_above = missing_below[k] >= best - slack, missing_above[k] >= best - slack
+            if to_below or to_above:
                 index = k - starts[j] - 1
-                heavier_above = _lean(sums[starts[j] : starts[j + 1]], index, n_classes) > 0
-                return j, index, above and (heavier_above or not below)
+                bins = sums[starts[j] : starts[j + 1]]
+                if categorical[j]:
+                    bins = _in_order(bins, order_categories(bins, n_classes, added, slack)[0])
+                return j, index, to_above and (_lean(bins, index, n_classes) > 0 or not to_below)
     return -1, -1, False  # unreachable: the best itself is wanted
 
 
 @kernel
-def part_rows(column: NDArray[np.uint8], index: int, missing: int, missing_above: bool, rows: Rows) -> int:
+def part_rows(column: NDArray[np.uint8], bins_above: NDArray[np.bool_], rows: Rows) -> int:
     """Move the rows below a cut before those above it, each in their order; return how many are below."""
     later = np.empty_like(rows)
     n_below, n_above = 0, 0
     for i in range(rows.size):
         row = rows[i]
-        code = np.int64(column[row])
-        above = missing_above if code == missing else code > index
-        if above:
+        if bins_above[column[row]]:
             later[n_above] = row
             n_above += 1
         else:

@@ -1,5 +1,6 @@
 """Columns cut into bins once per fit, so that each boosting round only adds weights."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from costboost.ensembles.subsets import CODES
 from costboost.kernels.bins import count_cuts, end_bins
 from costboost.kernels.fixed_point import quantize
 
@@ -22,15 +24,22 @@ class BinnedColumns:
     codes : ndarray of shape (d, n), unsigned integers
         Number of cuts below each value; one more than the number of cuts for a missing value.
     cuts : tuple of d ndarrays of float64, ascending
-        A value lies above a cut iff it is greater.
+        A value lies above a cut iff it is greater. A column of categories has a bin per code.
+    categories : frozenset of int
+        Columns of categories.
     """
 
     codes: NDArray[Any]
     cuts: tuple[NDArray[np.float64], ...]
+    categories: frozenset[int] = frozenset()
 
     @classmethod
     def of(
-        cls, X: NDArray[np.float64], weights: NDArray[np.float64], max_bins: int | None
+        cls,
+        X: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        max_bins: int | None,
+        categories: Collection[int] = (),
     ) -> "BinnedColumns":
         """Cut the columns of X.
 
@@ -43,14 +52,31 @@ class BinnedColumns:
         max_bins : int or None
             A column of at most so many distinct values is cut between any two of them, another into so many
             bins of about equal weight. None cuts between all.
+        categories : collection of int
+            Columns that hold codes of categories.
+
+        Raises
+        ------
+        ValueError
+            If there is no such column, or it holds something else than whole numbers from 0 to 254.
         """
         columns = np.ascontiguousarray(X.T)
-        cuts = tuple(_cuts(*_distinct(column, weights), max_bins) for column in columns)
+        if not all(0 <= j < len(columns) for j in categories):
+            raise ValueError(f"there are {len(columns)} columns, but categories in {sorted(categories)}")
+        cuts = tuple(
+            _cuts_of_codes(column, j) if j in categories else _cuts(*_distinct(column, weights), max_bins)
+            for j, column in enumerate(columns)
+        )
         most = max((len(c) + 1 for c in cuts), default=1)
         codes = np.empty(columns.shape, dtype=np.uint8 if most <= 255 else np.uint32)
         for column, own_cuts, numbers in zip(columns, cuts, codes, strict=True):
             _number(column, own_cuts, numbers)
-        return cls(codes, cuts)
+        return cls(codes, cuts, frozenset(categories))
+
+    @cached_property
+    def categorical(self) -> NDArray[np.bool_]:
+        """(d,): whether each column is one of categories."""
+        return np.isin(np.arange(len(self.cuts)), list(self.categories))
 
     @cached_property
     def starts(self) -> NDArray[np.int64]:
@@ -77,6 +103,14 @@ def _distinct(
         values, counts = values[order], quantize(masses)[order]
     first = np.flatnonzero(np.concatenate(([True], values[1:] != values[:-1])))
     return values[first], np.add.reduceat(counts, first)
+
+
+def _cuts_of_codes(column: NDArray[np.float64], number: int) -> NDArray[np.float64]:
+    """Cuts that make each code the number of its bin."""
+    known = column[~np.isnan(column)]
+    if not ((known >= 0) & (known < CODES) & (known == np.floor(known))).all():
+        raise ValueError(f"column {number} holds categories: only whole numbers from 0 to {CODES - 1}")
+    return np.arange(known.max(initial=0.0)) + 0.5
 
 
 def _number(column: NDArray[np.float64], cuts: NDArray[np.float64], out: NDArray[Any]) -> None:

@@ -41,6 +41,10 @@ class DecisionStump(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     rounding of the best, the first column wins, then the lowest cut, then s = +1. With more classes each
     side names its heaviest class.
 
+    It knows no subsets of categories: those are learned from one 0/1 column each. Over the rounds such cuts
+    add up to any value per category, and an ensemble of stumps stays one table of values per column, which a
+    subset per round would not.
+
     Parameters
     ----------
     max_bins : int or None, default 255

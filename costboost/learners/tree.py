@@ -1,5 +1,6 @@
 """The histogram tree: cuts upon cuts, a few levels deep."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -15,7 +16,7 @@ from costboost.learners.foreign import Response
 from costboost.learners.tree_growth import GrownTree, Limits, grow
 from costboost.learners.weak import Hypothesis, Labels, Sample
 from costboost.learners.weights import read_weights
-from costboost.parameters import Range, check_parameters
+from costboost.parameters import InCode, Range, check_parameters
 
 __all__ = ["HistogramTree", "PreparedTree"]
 
@@ -33,6 +34,13 @@ class HistogramTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Weights are summed as integers, so the order of rows changes nothing.
 
+    A column of categories is parted by a subset of its codes. The categories of a node are put in the order
+    of their share of the second of two classes, or of the node's heaviest class (the first of several) of
+    more, and cut like a number: with two classes and `smoothing` 0 no subset has a lower impurity (Breiman,
+    Friedman, Olshen, Stone 1984, Classification and Regression Trees, theorem 4.5). Those of the highest
+    share go above. Categories of one share stay together, so that the codes mean nothing. What the node has
+    no weight of goes to its heavier side, values that are no code too.
+
     Parameters
     ----------
     max_depth : int from 1 to 8, default 3
@@ -46,7 +54,11 @@ class HistogramTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Share of the whole weight that a leaf holds at least.
     smoothing : float from 0 to 1, default 0.001
         Share of the whole weight that is added to each leaf, equally for all classes, before its class
-        frequencies are taken: the probabilities of a leaf with little weight stay away from 0 and 1.
+        frequencies are taken: the probabilities of a leaf with little weight stay away from 0 and 1. As much
+        is added to each category, in the classes' shares of the node, before categories are put in order.
+    categorical_features : sequence of int, optional
+        Columns that hold codes of categories, whole numbers from 0 to 254, or NaN; `max_bins` is not for
+        them. A `CostSensitiveModel` finds them by the types of its columns.
 
     Attributes
     ----------
@@ -78,12 +90,14 @@ class HistogramTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         min_samples_leaf: Annotated[int, Range(minimum=1, maximum=1_000_000_000)] = 1,
         min_weight_leaf: Annotated[float, Range(minimum=0, maximum=0.5)] = 0.0,
         smoothing: Annotated[float, Range(minimum=0, maximum=1)] = 0.001,
+        categorical_features: Annotated[Sequence[int] | None, InCode()] = None,
     ) -> None:
         self.max_depth = max_depth
         self.max_bins = max_bins
         self.min_samples_leaf = min_samples_leaf
         self.min_weight_leaf = min_weight_leaf
         self.smoothing = smoothing
+        self.categorical_features = categorical_features
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> "HistogramTree":
         """Grow the tree.
@@ -102,19 +116,23 @@ class HistogramTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         ValueError
-            If a parameter or a weight is out of bounds, shapes differ, or y is not a classification target.
+            If a parameter or a weight is out of bounds, shapes differ, y is not a classification target, or a
+            column of categories holds something else than codes.
         """
         check_parameters(self)
         features, targets = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
         check_classification_targets(targets)
         weights = read_weights(sample_weight, len(targets))
         classes, codes = np.unique(targets, return_inverse=True)
-        columns = BinnedColumns.of(features, weights, self.max_bins)
+        columns = self._binned(features, weights)
         self._adopt(grow(columns, weights, codes, len(classes), self._limits()), classes)
         return self
 
+    def _binned(self, X: Floats, weights: Floats) -> BinnedColumns:
+        return BinnedColumns.of(X, weights, self.max_bins, self.categorical_features or ())
+
     def _limits(self) -> Limits:
-        return Limits(self.max_depth, self.min_samples_leaf, self.min_weight_leaf)
+        return Limits(self.max_depth, self.min_samples_leaf, self.min_weight_leaf, self.smoothing)
 
     def _adopt(self, grown: GrownTree, classes: NDArray[Any]) -> "HistogramTree":
         self.classes_, self.tree_, self.n_features_in_ = classes, grown.branches, grown.branches.n_features
@@ -177,13 +195,13 @@ class PreparedTree:
         Raises
         ------
         ValueError
-            If a parameter of the estimator is out of bounds, or answers are to be read from a decision
-            function, which a tree has not.
+            If a parameter of the estimator is out of bounds, a column of categories holds something else than
+            codes, or answers are to be read from a decision function, which a tree has not.
         """
         check_parameters(estimator)
         if response == "decision":
             raise ValueError("a tree has no decision function")
-        return cls(estimator, BinnedColumns.of(X, weights, estimator.max_bins), response)
+        return cls(estimator, estimator._binned(X, weights), response)
 
     def fit(self, sample: Sample, labels: Labels, rng: np.random.Generator) -> Hypothesis:  # noqa: ARG002
         """Fit a tree under these weights and answer for every training row."""

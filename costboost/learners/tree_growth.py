@@ -1,14 +1,14 @@
 """Level by level growth of one tree over columns that were binned once."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from costboost.ensembles.subsets import PLACES, pack
 from costboost.ensembles.trees import Branches
 from costboost.kernels.fixed_point import quantize
-from costboost.kernels.tree import count_node, find_split, part_rows, sum_node
+from costboost.kernels.tree import count_node, find_split, order_categories, part_rows, sum_node
 from costboost.learners.columns import BinnedColumns
 
 __all__ = ["GrownTree", "Limits", "grow"]
@@ -28,11 +28,14 @@ class Limits:
         Rows of positive weight that each side of a cut keeps.
     min_share : float
         Share of the whole weight that each side of a cut keeps.
+    added : float
+        Share of the whole weight that is added to each category before the categories are put in order.
     """
 
     max_depth: int
     min_rows: int
     min_share: float
+    added: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,23 @@ class GrownTree:
     leaves: Ints
 
 
+@dataclass(frozen=True)
+class _Split:
+    """A cut, and which bins of its column lie above it, the one of missing values last.
+
+    `subset` holds the places of values that go above, for a column of categories.
+    """
+
+    column: int
+    cut: float
+    above: NDArray[np.bool_]
+    subset: NDArray[np.bool_] | None = None
+
+    @property
+    def missing_above(self) -> bool:
+        return bool(self.above[-1])
+
+
 @dataclass
 class _Node:
     """A node that may still be split: its rows, its sums (None where it is too deep), its class weights."""
@@ -59,7 +79,7 @@ class _Node:
     rows: NDArray[np.uint32]
     sums: Ints | None
     masses: Ints
-    split: tuple[int, int, bool] = (-1, -1, False)
+    split: _Split | None = None
 
 
 class _Growth:
@@ -92,22 +112,17 @@ class _Growth:
         """Split a node where that pays; return its children, none if it stays a leaf."""
         if node.sums is None or np.count_nonzero(node.masses) < 2:
             return []
-        least = self.limits.min_share * self.whole
-        node.split = find_split(
-            self.columns.starts, node.sums, self.n_classes, least, self.limits.min_rows, self.slack
-        )
-        column, index, missing_above = node.split
-        if column < 0:
+        node.split = split = self._found(node.sums)
+        if split is None:
             return []
-        missing = len(self.columns.cuts[column]) + 1
-        count = part_rows(self.columns.codes[column], index, missing, missing_above, node.rows)
+        count = part_rows(self.columns.codes[split.column], split.above, node.rows)
         below, above = node.rows[:count], node.rows[count:]
         sums_below, sums_above = (
             (None, None)
             if depth == self.limits.max_depth
             else self._sums_of_children(node.sums, below, above)
         )
-        masses = self._masses_below(node)
+        masses = self._bins(node.sums, split.column)[~split.above].sum(axis=0)
         node.sums = None  # the largest part of the memory, no longer needed
         return [_Node(below, sums_below, masses), _Node(above, sums_above, node.masses - masses)]
 
@@ -121,13 +136,34 @@ class _Growth:
         sums = self.sums_of(above)
         return whole - sums, sums
 
-    def _masses_below(self, node: _Node) -> Ints:
-        assert node.sums is not None
-        column, index, missing_above = node.split
+    def _bins(self, sums: Ints, column: int) -> Ints:
+        """Weight of each class in each bin of a column."""
         first, last = self.columns.starts[column : column + 2]
-        bins = node.sums[first:last, : self.n_classes]
-        masses: Ints = bins[: index + 1].sum(axis=0)
-        return masses if missing_above else masses + bins[-1]
+        bins: Ints = sums[first:last, : self.n_classes]
+        return bins
+
+    def _found(self, sums: Ints) -> _Split | None:
+        limits, columns = self.limits, self.columns
+        least, added = limits.min_share * self.whole, limits.added * self.whole
+        column, index, missing_above = find_split(
+            columns.starts,
+            sums,
+            columns.categorical,
+            self.n_classes,
+            least,
+            limits.min_rows,
+            added,
+            self.slack,
+        )
+        if column < 0:
+            return None
+        if column in columns.categories:
+            bins = np.ascontiguousarray(self._bins(sums, column))
+            order, _ = order_categories(bins, self.n_classes, added, self.slack)
+            return _split_by_subset(column, order[index + 1 :], missing_above, bins.sum(axis=1))
+        above = np.arange(len(columns.cuts[column]) + 2) > index
+        above[-1] = missing_above
+        return _Split(column, columns.cut(column, index), above)
 
 
 def grow(
@@ -152,18 +188,32 @@ def grow(
         nodes = nodes + level
     leaves = np.empty(weights.size, dtype=np.int64)
     for number, node in enumerate(nodes):
-        if node.split[0] < 0:
+        if node.split is None:
             leaves[node.rows] = number
     return GrownTree(_branches(columns, nodes), np.array([node.masses for node in nodes]), leaves)
 
 
 def _branches(columns: BinnedColumns, nodes: list[_Node]) -> Branches:
-    splits: list[Any] = [node.split for node in nodes]
-    cuts = [columns.cut(column, index) if column >= 0 else 0.0 for column, index, _ in splits]
+    leaf = _Split(-1, 0.0, np.zeros(1, dtype=np.bool_))
+    splits = [node.split or leaf for node in nodes]
+    subsets = [split.subset for split in splits if split.subset is not None]
     return Branches(
         nodes=np.array([len(nodes)], dtype=np.int32),
-        feature=np.array([column for column, _, _ in splits], dtype=np.int32),
-        cut=np.array(cuts, dtype=np.float64),
-        missing_above=np.array([above for _, _, above in splits], dtype=np.int32),
+        feature=np.array([split.column for split in splits], dtype=np.int32),
+        cut=np.array([split.cut for split in splits], dtype=np.float64),
+        missing_above=np.array([split.missing_above for split in splits], dtype=np.int32),
         n_features=len(columns.cuts),
+        subsets=pack(np.array(subsets, dtype=np.bool_).reshape(-1, PLACES)),
     )
+
+
+def _split_by_subset(column: int, chosen: Ints, missing_above: bool, masses: Ints) -> _Split:
+    """Send the chosen categories above, and those that the node has no weight of to the heavier side."""
+    above = np.zeros(len(masses), dtype=np.bool_)
+    above[chosen] = True
+    heavier_above = bool(masses[:-1][above[:-1]].sum() > masses[:-1][~above[:-1]].sum())
+    above[masses == 0] = heavier_above
+    above[-1] = missing_above
+    subset = np.full(PLACES, heavier_above)
+    subset[: len(masses) - 1] = above[:-1]
+    return _Split(column, np.nan, above, subset)

@@ -22,6 +22,15 @@ def shapley(value: Value, players: int) -> Any:
     return np.array(added) / len(orders)
 
 
+def lies_above(trees: Trees, node: int, value: float) -> bool:
+    """Whether a present value goes above at a node: by its cut, or by the bit of its code in a subset."""
+    if not np.isnan(trees.cut[node]):
+        return bool(value > trees.cut[node])
+    first = 8 * int(np.isnan(trees.cut[:node]).sum())
+    bits = sum(int(word) % 2**32 << 32 * i for i, word in enumerate(trees.subsets[first : first + 8]))
+    return bool(bits >> (int(value) if 0 <= value < 255 else 255) & 1)
+
+
 def walked(trees: Trees, share: Any, sources: Any, row: Any, coalition: Collection[int]) -> Any:
     """(K',): scores when only the columns of a coalition decide their cuts."""
 
@@ -33,7 +42,7 @@ def walked(trees: Trees, share: Any, sources: Any, row: Any, coalition: Collecti
         child = int(trees.child[node])
         if sources[column] in coalition:
             value = row[column]
-            above = bool(trees.missing_above[node]) if np.isnan(value) else value > trees.cut[node]
+            above = bool(trees.missing_above[node]) if np.isnan(value) else lies_above(trees, node, value)
             below(child + above, weight)
             return
         for side in (0, 1):

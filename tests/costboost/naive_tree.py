@@ -10,13 +10,17 @@ from numpy.typing import NDArray
 from tests.costboost.naive_stump import midpoints
 
 Rows = NDArray[Any]
+Cut = float | frozenset[float]
 
 
 class NaiveNode(NamedTuple):
-    """Column (-1: leaf), cut and side of missing values; weights of the classes; children or none."""
+    """Column (-1: leaf), cut and side of missing values; weights of the classes; children or none.
+
+    A cut through categories is the set of the codes above it.
+    """
 
     column: int
-    cut: float
+    cut: Cut
     missing_above: bool
     masses: list[Fraction]
     children: "tuple[NaiveNode, NaiveNode] | None"
@@ -32,14 +36,19 @@ def naive_tree(
     min_rows: int = 1,
     min_mass: Fraction = Fraction(0),
     cuts: list[list[float]] | None = None,
+    categories: frozenset[int] = frozenset(),
+    added: Fraction = Fraction(0),
 ) -> NaiveNode:
-    """Tree over rows of positive weight; cuts lie between the distinct values of the whole table."""
+    """Tree over rows of positive weight; cuts lie between the distinct values of the whole table.
+
+    In columns of categories they follow the shares of a class, after `added` is added to each category.
+    """
     if cuts is None:
         cuts = [[-math.inf, *midpoints(column)] for column in X.T]
     masses = masses_of(y, weights, n_classes)
     best, chosen = purity(masses), None
     for j in range(X.shape[1] if depth else 0):
-        for cut in cuts[j]:
+        for cut in subsets(X[:, j], y, weights, n_classes, added) if j in categories else cuts[j]:
             for missing_above in sides_of_missing(X[:, j], weights, cut):
                 above = goes_above(X[:, j], cut, missing_above)
                 if not allowed(above, weights, min_rows, min_mass):
@@ -60,6 +69,8 @@ def naive_tree(
             min_rows=min_rows,
             min_mass=min_mass,
             cuts=cuts,
+            categories=categories,
+            added=added,
         )
         for s in (~above, above)
     )
@@ -85,17 +96,36 @@ def purity(masses: list[Fraction]) -> Fraction:
     return sum(m * m for m in masses) / sum(masses) if sum(masses) else Fraction(0)
 
 
-def sides_of_missing(column: Rows, weights: Rows, cut: float) -> tuple[bool, bool]:
+def subsets(column: Rows, y: Rows, weights: Rows, n_classes: int, added: Fraction) -> list[Cut]:
+    """Sets of codes above a cut, all of them first."""
+    node = masses_of(y, weights, n_classes)
+    chosen = 1 if n_classes == 2 else node.index(max(node))
+    shares = {}
+    for code in sorted(set(column[~np.isnan(column)].tolist())):
+        own = masses_of(y[column == code], weights[column == code], n_classes)
+        share = (own[chosen] + added * node[chosen] / sum(node)) / (sum(own) + added)
+        shares[code] = round(share * 2**40)
+    levels = [-1, *sorted(set(shares.values()))[:-1]]
+    return [frozenset(code for code, share in shares.items() if share > level) for level in levels]
+
+
+def lies_above(value: float, cut: Cut) -> bool:
+    return value in cut if isinstance(cut, frozenset) else value > cut
+
+
+def sides_of_missing(column: Rows, weights: Rows, cut: Cut) -> tuple[bool, bool]:
     """The heavier side first: it is taken where both gain the same."""
     lean = Fraction(0)
     for value, weight in zip(column, weights, strict=True):
         if not math.isnan(value):
-            lean += Fraction(weight) if value > cut else -Fraction(weight)
+            lean += Fraction(weight) if lies_above(value, cut) else -Fraction(weight)
     return (True, False) if lean > 0 else (False, True)
 
 
-def goes_above(column: Rows, cut: float, missing_above: bool) -> Rows:
-    return np.array([missing_above if math.isnan(value) else value > cut for value in column], dtype=bool)
+def goes_above(column: Rows, cut: Cut, missing_above: bool) -> Rows:
+    return np.array(
+        [missing_above if math.isnan(value) else lies_above(value, cut) for value in column], dtype=bool
+    )
 
 
 def allowed(above: Rows, weights: Rows, min_rows: int, min_mass: Fraction) -> bool:

@@ -165,7 +165,7 @@ def naive_leaf(trees: Branches, tree: int, row: NDArray[Any]) -> int:
     node = first
     while node in children:
         value = row[trees.feature[node]]
-        above = bool(trees.missing_above[node]) if math.isnan(value) else value > trees.cut[node]
+        above = bool(trees.missing_above[node]) if math.isnan(value) else lies_above(trees, node, value)
         node = children[node] + above
     return node
 
@@ -221,7 +221,10 @@ def one_tree() -> Trees:
         ({"feature": ints(-1, 0, -1)}, "no trees"),
         ({"feature": ints(-1, -1, -1)}, "no trees"),
         ({"cut": np.array([np.inf, 0, 0])}, "below infinity"),
-        ({"cut": np.array([np.nan, 0, 0])}, "below infinity"),
+        ({"cut": np.array([np.nan, 0, 0])}, "subsets must have the shape"),
+        ({"subsets": ints(*range(8))}, "subsets must have the shape"),
+        ({"cut": np.array([np.nan, 0, 0]), "subsets": ints(*range(9))}, "subsets must have the shape"),
+        ({"cut": np.array([0, np.nan, 0]), "subsets": ints(*range(8))}, "a leaf has no subset"),
         ({"cut": np.zeros(2)}, "shape"),
         ({"missing_above": ints(2, 0, 0)}, "out of range"),
         ({"value": np.array([0, np.nan, 0])}, "finite"),
