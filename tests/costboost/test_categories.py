@@ -1,6 +1,5 @@
 """Categories that a tree parts by subsets of their codes: against the slow twin, in laws, and in a model."""
 
-import dataclasses
 import gzip
 from fractions import Fraction
 from itertools import product
@@ -16,10 +15,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from costboost import persistence
+from costboost.columns import typed_columns
 from costboost.cost_specs import CostSpec
 from costboost.ensembles.subsets import pack, place, places, unpack
 from costboost.explain import Explainer
-from costboost.features import FeatureEncoder
 from costboost.learners.tree import HistogramTree, PreparedTree
 from costboost.learners.weak import Labels, Sample
 from costboost.model import CostSensitiveModel
@@ -62,7 +61,14 @@ def assert_same_tree(tree: HistogramTree, rows: Rows, n_classes: int, **limits: 
     X, y, weights = (part[rows[2] > 0] for part in rows)
     added = Fraction(tree.smoothing) * sum(map(Fraction, weights))
     root = naive_tree(
-        X, y, weights, tree.max_depth, n_classes=n_classes, categories=frozenset({0, 1}), added=added, **limits
+        X,
+        y,
+        weights,
+        tree.max_depth,
+        n_classes=n_classes,
+        categories=frozenset({0, 1}),
+        added=added,
+        **limits,
     )
     expected = level_by_level(root)
     assert tree.tree_.feature.tolist() == [node.column for node in expected]
@@ -73,7 +79,9 @@ def assert_same_tree(tree: HistogramTree, rows: Rows, n_classes: int, **limits: 
     shares = (masses + float(added) / n_classes) / (masses.sum(axis=1, keepdims=True) + float(added))
     np.testing.assert_allclose(tree.frequencies_, shares, rtol=1e-12)
     members = iter(tree.tree_.members)
-    assert_same_subsets(root, X, y, weights, {id(n): next(members) for n in expected if isinstance(n.cut, frozenset)})
+    assert_same_subsets(
+        root, X, y, weights, {id(n): next(members) for n in expected if isinstance(n.cut, frozenset)}
+    )
 
 
 def assert_same_subsets(
@@ -85,7 +93,9 @@ def assert_same_subsets(
     if isinstance(node.cut, frozenset):
         column = X[:, node.column]
         known = {int(code) for code in column[~np.isnan(column)]}
-        heavier = sum(Fraction(w) * (1 if v in node.cut else -1) for v, w in zip(column, weights, strict=True) if v == v)
+        heavier = sum(
+            Fraction(w) * (1 if v in node.cut else -1) for v, w in zip(column, weights, strict=True) if v == v
+        )
         expected = [p in node.cut if p in known else heavier > 0 for p in range(256)]
         assert members[id(node)].tolist() == expected
     above = goes_above(X[:, node.column], node.cut, node.missing_above)
@@ -225,6 +235,7 @@ def test_one_row_few_rows_and_many_rows_are_scored_alike() -> None:
     X = rng.integers(0, 30, (900, 3)).astype(float)
     X[rng.random(X.shape) < 0.1] = np.nan
     y = (np.isin(X[:, 0], [1, 5, 9, 20]) ^ (X[:, 2] > 14)).astype(int)
+    y ^= rng.random(900) < 0.1
     learner = HistogramTree(categorical_features=[0, 1])
     trees = make("adaboost", {"n_estimators": 10, "estimator": learner}).fit(X, y).ensemble_
     assert trees.members.shape[0] > 5
@@ -251,6 +262,16 @@ def table(n: int = 240, seed: int = 0) -> tuple[pd.DataFrame, NDArray[Any]]:
 def tree_model(**params: Any) -> CostSensitiveModel:
     booster = make("cgada", {"n_estimators": 6, "estimator": {"name": "tree", "max_depth": 2} | params})
     return CostSensitiveModel(booster, costs=COSTS, split=Split(folds=3))
+
+
+def assert_explained(model: CostSensitiveModel, X: pd.DataFrame) -> None:
+    """One exact entry per column of the table; number and score are those of the model."""
+    found = Explainer(model.scorer()).explain(typed_columns(X, model.column_types_)[0])
+    assert found.method == "tree_shapley"
+    assert found.contributions.shape == X.shape
+    np.testing.assert_allclose(found.baseline + found.contributions.sum(axis=1), found.number, atol=1e-9)
+    slope, intercept = Explainer(model.scorer()).line or (0.0, 0.0)
+    np.testing.assert_allclose(found.number, slope * model.decide(X).scores.score + intercept, atol=1e-9)
 
 
 TYPES: dict[str, Any] = {"shop": "category", "amount": "number", "void": "category"}
@@ -292,7 +313,11 @@ def test_unseen_and_missing_categories_are_answered() -> None:
     X, y = table()
     model = tree_model().fit(X, y, types=TYPES)
     fresh = pd.DataFrame(
-        {"shop": np.array(["new", "other", None], dtype=object), "amount": [3.0] * 3, "void": ["x", None, "y"]}
+        {
+            "shop": np.array(["new", "other", None], dtype=object),
+            "amount": [3.0] * 3,
+            "void": ["x", None, "y"],
+        }
     )
     scores = model.decision_function(fresh)
     assert np.isfinite(scores).all()
@@ -308,9 +333,7 @@ def test_a_model_survives_as_bytes_and_explains_itself(seed: int) -> None:
     assert dump(loaded) == data
     assert loaded.decision_function(X).tobytes() == model.decision_function(X).tobytes()
     assert dump(loaded.fit(X, y, types=TYPES)) == data
-    reasons = Explainer(model).explain(X.iloc[:20])
-    total = reasons.baseline + reasons.contributions.sum(axis=1)
-    np.testing.assert_allclose(total, model.decide(X.iloc[:20]).scores.log_odds, atol=1e-9)
+    assert_explained(model, X.iloc[:20])
 
 
 def test_forged_subsets_are_refused() -> None:
@@ -349,8 +372,5 @@ def test_german_credit_end_to_end() -> None:
     decided = model.decide(X).decisions.label
     cost = 5 * ((y == 1) & (decided == 0)).sum() + ((y == 0) & (decided == 1)).sum()
     assert cost < 0.75 * min((y == 0).sum(), 5 * (y == 1).sum())
-    reasons = Explainer(model).explain(X.iloc[:5])
-    assert reasons.contributions.shape[1] == X.shape[1]
-    total = reasons.baseline + reasons.contributions.sum(axis=1)
-    np.testing.assert_allclose(total, model.decide(X.iloc[:5]).scores.log_odds, atol=1e-9)
+    assert_explained(model, X.iloc[:5])
     assert load(dump(model)).predict(X).tolist() == model.predict(X).tolist()

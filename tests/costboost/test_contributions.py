@@ -35,7 +35,11 @@ def random_trees(rng, n_trees, depth, n_features, n_outputs):
         nodes.append(len(feature) - start)
     inner = np.array(feature) >= 0
     cut = np.where(inner, rng.integers(-2, 3, len(inner)) / 2, 0.0)
+    by_subset = inner & (rng.random(len(inner)) < 0.3)
+    cut[by_subset] = np.nan
+    subsets = rng.integers(-(2**31), 2**31, 8 * int(by_subset.sum()))
     return Trees(
+        subsets=subsets.astype(np.int32),
         nodes=np.array(nodes, np.int32),
         feature=np.array(feature, np.int32),
         cut=cut,

@@ -24,6 +24,7 @@ from costboost.learners.svm import WeightedSVM
 from costboost.learners.tree import HistogramTree
 from costboost.registry import ALGORITHMS
 from costboost.terms import Terms
+from tests.costboost.naive_contributions import lies_above
 
 LEARNERS: dict[str, Any] = {
     "stump": "stump",

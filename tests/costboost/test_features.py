@@ -27,9 +27,12 @@ def table(n, seed, n_categories=5):
     }
 
 
-@given(st.integers(0, 1000), st.integers(1, 40), st.integers(1, 9))
-def test_a_row_alone_is_encoded_as_in_a_batch(seed, n_categories, most):
-    encoder = FeatureEncoder(most).fit(table(30, seed, n_categories), TYPES)
+KINDS = st.sampled_from(["cells", "codes"])
+
+
+@given(st.integers(0, 1000), st.integers(1, 40), st.integers(1, 9), KINDS)
+def test_a_row_alone_is_encoded_as_in_a_batch(seed, n_categories, most, kind):
+    encoder = FeatureEncoder(most, categories=kind).fit(table(30, seed, n_categories), TYPES)
     fresh = table(20, seed + 1, n_categories + 1)
     matrix = encoder.transform(fresh)
     assert matrix.shape == (20, encoder.n_features)
@@ -69,6 +72,37 @@ def test_what_training_never_saw_marks_no_cell_and_is_reported():
     assert encoder.unknown({"z": np.array(["b"], dtype=object)}) == {}
 
 
+def test_codes_by_count_then_text_the_last_for_all_others():
+    values = np.array(["b", "b", "a", "c", "d", "a", None], dtype=object)
+    encoder = FeatureEncoder(3, categories="codes").fit({"z": values}, {"z": "category"})
+    assert encoder.cells == (Cell("z", "code"),)
+    assert encoder.sources.tolist() == [0]
+    expected = [1.0, 1.0, 0.0, 2.0, 3.0, 0.0, np.nan]
+    assert np.array_equal(encoder.transform({"z": values})[:, 0], expected, equal_nan=True)
+    fresh = {"z": np.array(["new", "a"], dtype=object)}
+    assert encoder.transform(fresh).tolist() == [[3.0], [0.0]]
+    assert encoder.unknown(fresh)["z"].tolist() == [True, False]
+
+
+def test_codes_fit_into_a_byte():
+    values = np.array([f"merchant {i}" for i in range(1000)], dtype=object)
+    encoder = FeatureEncoder(categories="codes").fit({"m": values}, {"m": "text"})
+    codes = encoder.transform({"m": values})[:, 0]
+    assert sorted(set(codes)) == list(range(255))
+    assert (codes == 254).sum() == 1000 - 254
+    with pytest.raises(ValueError, match="max_categories must be from 1 to 254"):
+        FeatureEncoder(255, categories="codes")
+    with pytest.raises(ValueError, match="categories must be"):
+        FeatureEncoder(categories="numbers")
+
+
+def test_a_column_of_missing_categories_has_no_code():
+    columns = {"none": np.full(4, None, dtype=object)}
+    encoder = FeatureEncoder(categories="codes").fit(columns, {"none": "category"})
+    assert np.isnan(encoder.transform(columns)).all()
+    assert encoder.transform({"none": np.array(["new"], dtype=object)}).tolist() == [[0.0]]
+
+
 def test_thousands_of_categories_stay_bounded():
     values = np.array([f"merchant {i}" for i in range(20_000)], dtype=object)
     encoder = FeatureEncoder(16).fit({"m": values}, {"m": "category"})
@@ -106,10 +140,10 @@ def test_other_columns_are_ignored_and_absent_ones_named():
         FeatureEncoder(0)
 
 
-@given(st.integers(0, 1000))
-def test_state_survives_json(seed):
+@given(st.integers(0, 1000), KINDS)
+def test_state_survives_json(seed, kind):
     columns = table(30, seed)
-    encoder = FeatureEncoder(3).fit(columns, TYPES)
+    encoder = FeatureEncoder(3, categories=kind).fit(columns, TYPES)
     state = json.loads(json.dumps(encoder.to_state()))
     again = FeatureEncoder.from_state(state)
     assert again.to_state() == encoder.to_state()
@@ -119,6 +153,8 @@ def test_state_survives_json(seed):
 @pytest.mark.parametrize(
     "flaw",
     [
+        {"coded": 1},
+        {"coded": True, "max_categories": 255},
         {"max_categories": 0},
         {"max_categories": True},
         {"max_categories": 1},
