@@ -78,7 +78,7 @@ def tell() -> None:
 
 def train(api: Api) -> list[Trained]:
     """Upload each table, train each algorithm on it, and show how far the jobs are."""
-    terminal.heading("Training on real tables, each fourth row kept back")
+    terminal.heading("Training on real tables; each fourth row is kept back, to count the money on")
     jobs: list[tuple[Table, dict[str, Any], str, str]] = []
     for table in TABLES:
         dataset = upload(api, table)
@@ -95,24 +95,18 @@ def upload(api: Api, table: Table) -> dict[str, Any]:
 
 
 def wait(api: Api, table: Table, dataset: dict[str, Any], algorithm: str, job_id: str) -> Trained:
-    """Follow one job to its end, and say what its own test part promises."""
+    """Follow one job to its end."""
     began = time.monotonic()
     name = f"{table.name:<14}{algorithm:<8}"
     for job in api.watch(job_id):
         if not job["done"]:
             progress = job["progress"] or {"fraction": 0.0, "phase": job["status"]}
             terminal.bar(progress["fraction"], f"{name} {progress['phase']} {seconds(began)}")
-    terminal.bar(1.0, f"{name} saves {saving(job['result']['metrics'])} {seconds(began)}", last=True)
+    terminal.bar(1.0, f"{name} is version {job['result']['version']} {seconds(began)}", last=True)
     types = {one["name"]: one["type"] for one in dataset["columns"] if one["role"] == "feature"}
     rows = table.held_out()
     inputs = [features(row, types) for row in rows]
     return Trained(table, algorithm, job["result"]["version"], rows, inputs)
-
-
-def saving(metrics: dict[str, Any]) -> str:
-    """The saving on the test part, with its bootstrap interval."""
-    low, high = metrics["savings_ci95"]
-    return f"{metrics['savings']:.0%} (95 %: {low:.0%} to {high:.0%})"
 
 
 def show_decisions(api: Api, model: Trained) -> None:

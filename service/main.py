@@ -3,6 +3,7 @@
 import ipaddress
 import os
 import signal
+import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -34,6 +35,7 @@ def serve(settings: Settings, *, with_worker: bool = True) -> None:
         The address can be reached from other machines, and there are no API keys.
     """
     require_loopback(settings.host)
+    require_free_port(settings.host, settings.port)
     logs.configure(settings.log_level)
     wiring = wire(settings, PRELOAD)
     migrate(wiring)
@@ -89,8 +91,8 @@ class _Server(uvicorn.Server):
         """Open the sockets."""
         await super().startup(sockets)
         for server in self.servers:
-            for socket in server.sockets:
-                host, port = socket.getsockname()[:2]
+            for listening in server.sockets:
+                host, port = listening.getsockname()[:2]
                 log.info("listening", url=f"http://{host}:{port}")
 
 
@@ -104,6 +106,20 @@ def _worker(settings: Settings) -> Iterator[None]:
         yield
     finally:
         keeper.stop()
+
+
+def require_free_port(host: str, port: int) -> None:
+    """Refuse a port that is taken before anything is started."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise SettingsError(
+                f"{PREFIX}PORT: {port} on {host} cannot be listened on ({error.strerror}); "
+                "choose another with --port, or --port 0 for a free one"
+            ) from error
 
 
 def environment(settings: Settings) -> dict[str, str]:

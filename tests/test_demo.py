@@ -64,7 +64,7 @@ def finish(process: subprocess.Popen[str]) -> tuple[int, str, str]:
 
 
 def test_decisions_of_least_cost_beat_every_plain_policy(story: str) -> None:
-    assert story.count("saves ") == 4  # two algorithms on two tables
+    assert len(re.findall(r" is version \d", story)) == 4  # two algorithms on two tables
     for table in ("card-fraud", "german-credit"):
         costs = policies(story, table)
         constant = min(costs["accept all"], costs["refuse all"])

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -129,6 +130,22 @@ def test_when_it_is_killed_its_children_end_too(served: Served, wait_until: Call
 
 def _lives(process: psutil.Process) -> bool:
     return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+
+
+def test_a_port_that_is_taken_stops_the_start_with_one_line(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        found = subprocess.run(
+            [sys.executable, "-m", "service.cli", "serve", f"--port={port}", f"--data-dir={tmp_path}"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    assert found.returncode != 0
+    [line] = found.stderr.strip().splitlines()
+    assert "--port" in line
+    assert str(port) in line
 
 
 def test_a_wrong_variable_stops_the_start_with_one_line(tmp_path: Path) -> None:
