@@ -225,3 +225,35 @@ class AliasRow(Base):
     updated_at: Mapped[datetime]
 
     __table_args__ = (UniqueConstraint("model_id", "name"),)
+
+
+class PredictionRow(Base):
+    """A decision record. It refers to no model: it is written late, and removed by the sweep."""
+
+    __tablename__ = "predictions"
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    tenant_id: Mapped[str]
+    model_id: Mapped[str]
+    version_id: Mapped[str]
+    version_number: Mapped[int]
+    alias: Mapped[str | None]
+    row_id: Mapped[str | None]
+    subject: Mapped[str | None]
+    decided_at: Mapped[datetime]
+    probabilities: Mapped[dict[str, Any]]
+    decision: Mapped[str]
+    rule_decision: Mapped[str]
+    label: Mapped[str | None]
+    decision_source: Mapped[str]
+    expected_cost: Mapped[dict[str, Any]]
+    costs: Mapped[dict[str, Any]]
+    propensity: Mapped[float]
+    row: Mapped[dict[str, Any] | None]
+    shadow_of: Mapped[str | None]
+
+    __table_args__ = (
+        Index(None, "tenant_id", "model_id", "decided_at"),
+        Index(None, "tenant_id", "subject"),
+        Index(None, "tenant_id", "shadow_of"),
+    )

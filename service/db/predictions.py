@@ -1,0 +1,34 @@
+"""Queries over decision records."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, fields
+
+from sqlalchemy import Insert, select
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Session
+
+from service.db.tables import PredictionRow
+from service.domain.decision_records import DecisionRecord
+
+
+def add_all(session: Session, records: Sequence[DecisionRecord]) -> None:
+    """Insert a batch; what is there already stays, so a batch can be tried again."""
+    if records:
+        session.execute(_insert_unless_there(session), [asdict(record) for record in records])
+
+
+def find(session: Session, tenant: str, prediction_id: str) -> DecisionRecord | None:
+    """Find a tenant's record."""
+    query = select(PredictionRow).where(PredictionRow.tenant_id == tenant, PredictionRow.id == prediction_id)
+    row = session.scalars(query).one_or_none()
+    return None if row is None else _value(row)
+
+
+def _insert_unless_there(session: Session) -> Insert:
+    if session.get_bind().dialect.name == "sqlite":
+        return sqlite.insert(PredictionRow).on_conflict_do_nothing(index_elements=["id"])
+    return postgresql.insert(PredictionRow).on_conflict_do_nothing(index_elements=["id"])
+
+
+def _value(row: PredictionRow) -> DecisionRecord:
+    return DecisionRecord(**{field.name: getattr(row, field.name) for field in fields(DecisionRecord)})
