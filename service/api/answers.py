@@ -31,7 +31,7 @@ NOTHING: dict[str, Any] = dict.fromkeys(
 def encode(loaded: Loaded, rows: Sequence[Any], predicted: Predicted, priced: Priced | None) -> bytes:
     """Write the whole answer."""
     answer = {
-        "model": loaded.model,
+        "model": loaded.model.name,
         "version": loaded.version.number,
         "costs": _source(priced),
         "predictions": _predictions(rows, predicted),

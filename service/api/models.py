@@ -17,6 +17,7 @@ from service.api.lists import ListSlice, Page, page
 from service.api.problems import responses
 from service.api.routes import StrictRoute
 from service.domain.models import ModelView
+from service.domain.training import NAME_PATTERN
 from service.usecases import models
 
 router = APIRouter(route_class=StrictRoute, tags=["models"])
@@ -25,6 +26,10 @@ EXAMPLE: JsonDict = {
     "name": "card-fraud",
     "description": "Card payments, third quarter",
     "tags": {"team": "payments"},
+    "record_rows": False,
+    "retention_days": 365,
+    "control_share": 0.02,
+    "shadow_alias": "challenger",
     "aliases": {"champion": 7, "challenger": 8},
     "latest_version": 8,
     "versions": 8,
@@ -44,6 +49,10 @@ class ModelOut(BaseModel):
     name: str
     description: str
     tags: Mapping[str, str]
+    record_rows: bool = Field(description="Whether decision records hold the rows themselves.")
+    retention_days: int | None = Field(description="For so long decision records are kept; null: always.")
+    control_share: float | None = Field(description="Share of refused rows that chance lets through.")
+    shadow_alias: str | None = Field(description="Whose version decides every recorded row too, unseen.")
     aliases: dict[str, int]
     latest_version: int | None
     versions: int = Field(description="How many versions there are.")
@@ -57,6 +66,10 @@ class ModelOut(BaseModel):
             name=view.model.name,
             description=view.model.description,
             tags=view.model.tags,
+            record_rows=view.model.record_rows,
+            retention_days=view.model.retention_days,
+            control_share=view.model.control_share,
+            shadow_alias=view.model.shadow_alias,
             aliases={alias.name: alias.version_number for alias in view.aliases},
             latest_version=view.latest_version,
             versions=view.versions,
@@ -74,6 +87,32 @@ class ModelPatch(BaseModel):
 
     description: str = Field(default="", max_length=2000)
     tags: dict[TagName, TagValue] = Field(default={}, max_length=50)
+    record_rows: bool = Field(
+        default=False, strict=True, description="Whether decision records shall hold the rows themselves."
+    )
+    retention_days: int | None = Field(
+        default=None,
+        strict=True,
+        ge=1,
+        le=36_500,
+        description="For so long decision records and their feedback are kept; null: until erased.",
+    )
+    control_share: float | None = Field(
+        default=None,
+        strict=True,
+        gt=0.0,
+        le=0.5,
+        allow_inf_nan=False,
+        description=(
+            "Two classes: of the recorded rows that would be refused (decided positive), chance lets this "
+            "share through, and the record says so; what refusing costs is known only from them."
+        ),
+    )
+    shadow_alias: str | None = Field(
+        default=None,
+        pattern=NAME_PATTERN,
+        description="The version of this alias decides every recorded row too, without answering.",
+    )
 
 
 def etag_of(view: ModelView) -> str:
@@ -118,15 +157,15 @@ def read_model(*, request: Request, response: Response, wired: Wired, tenant: Te
 def change_model(
     *, request: Request, response: Response, wired: Wired, tenant: Tenant, model: str, change: ModelPatch
 ) -> ModelOut:
-    """Change description or tags; `If-Match` is required."""
+    """Change what is sent; `If-Match` is required."""
     view = models.change_model(
         wired.sessions,
         tenant,
         model,
         lambda present: require_match(request, etag_of(present)),
-        description=change.description if "description" in change.model_fields_set else None,
-        tags=change.tags if "tags" in change.model_fields_set else None,
+        change.model_dump(exclude_unset=True),
     )
+    request.app.state.scoring.forget(tenant, model)
     response.headers["ETag"] = etag_of(view)
     return ModelOut.of(view)
 

@@ -144,7 +144,7 @@ def _count(loaded: Loaded, predicted: Predicted) -> None:
     if answers is not None:
         for label, rows in Counter(answers.label.tolist()).items():
             name = answers.classes[label] if label >= 0 else "review"
-            DECISIONS.labels(loaded.model, str(loaded.version.number), name).inc(rows)
+            DECISIONS.labels(loaded.model.name, str(loaded.version.number), name).inc(rows)
 
 
 async def _in_thread(request: Request, work: Callable[..., Result], *arguments: object) -> Result:

@@ -4,7 +4,17 @@ from datetime import UTC, datetime
 from typing import Any
 
 from pydantic import BaseModel
-from sqlalchemy import JSON, BigInteger, DateTime, Dialect, ForeignKey, Index, MetaData, UniqueConstraint
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    DateTime,
+    Dialect,
+    ForeignKey,
+    Index,
+    MetaData,
+    UniqueConstraint,
+    false,
+)
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from sqlalchemy.types import TypeDecorator, TypeEngine
@@ -177,6 +187,10 @@ class ModelRow(Base):
     name: Mapped[str]
     description: Mapped[str] = mapped_column(default="")
     tags: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    record_rows: Mapped[bool] = mapped_column(default=False, server_default=false())
+    retention_days: Mapped[int | None]
+    control_share: Mapped[float | None]
+    shadow_alias: Mapped[str | None]
     revision: Mapped[int] = mapped_column(default=1)
     #: Numbers are never used twice, not even that of a deleted version.
     last_number: Mapped[int] = mapped_column(default=0)

@@ -13,26 +13,37 @@ CHAMPION = "champion"
 
 @dataclass(frozen=True)
 class Model:
-    """A name under which versions are kept."""
+    """
+    A name under which versions are kept.
+
+    Attributes
+    ----------
+    record_rows : bool
+        Whether decision records hold the rows themselves.
+    retention_days : int or None
+        For so long decision records and their feedback are kept; None: until they are erased.
+    control_share : float or None
+        Share of refused rows that chance lets through, so that it is known what refusing costs.
+    shadow_alias : str or None
+        Whose version decides every recorded row too, unseen.
+    """
 
     id: str
     tenant_id: str
     name: str
     description: str
     tags: Mapping[str, str]
+    record_rows: bool
+    retention_days: int | None
+    control_share: float | None
+    shadow_alias: str | None
     revision: int
     created_at: datetime
     updated_at: datetime
 
-    def changed(self, at: datetime, description: str | None, tags: Mapping[str, str] | None) -> "Model":
-        """Change what is given; what is None stays."""
-        return replace(
-            self,
-            description=self.description if description is None else description,
-            tags=self.tags if tags is None else tags,
-            revision=self.revision + 1,
-            updated_at=at,
-        )
+    def changed(self, at: datetime, changes: Mapping[str, Any]) -> "Model":
+        """Change the fields that are named; the others stay."""
+        return replace(self, **changes, revision=self.revision + 1, updated_at=at)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
+from typing import Any
 
 from sqlalchemy.orm import Session, sessionmaker
 
@@ -35,16 +36,23 @@ def change_model(
     tenant: str,
     name: str,
     guard: ModelGuard,
-    *,
-    description: str | None = None,
-    tags: Mapping[str, str] | None = None,
+    changes: Mapping[str, Any],
 ) -> ModelView:
-    """Change the description or the tags of a model."""
+    """
+    Change the fields of a model that are named.
+
+    Raises
+    ------
+    InvalidError
+        A control share for a model of more than two classes: none of them is let through.
+    """
     with sessions() as session:
         model = _model(session, tenant, name, lock=True)
         guard(_view(session, model))
-        if description is not None or tags is not None:
-            model = model.changed(datetime.now(UTC), description, tags)
+        if changes.get("control_share") is not None:
+            _require_two_classes(session, model)
+        if changes:
+            model = model.changed(datetime.now(UTC), changes)
             registry.save_model(session, model)
         view = _view(session, model)
         session.commit()
@@ -132,6 +140,13 @@ def delete_alias(
         guard(alias)
         registry.delete_alias(session, alias)
         session.commit()
+
+
+def _require_two_classes(session: Session, model: Model) -> None:
+    newest = registry.list_versions(session, model, 1, None)
+    if newest and newest[0].schema.get("positive_class") is None:
+        detail = "a control share is for two classes, of which the positive one is refused"
+        raise InvalidError("not_binary", detail, [FieldError("/control_share", "not_binary", detail)])
 
 
 def _unplaced(model: Model, name: str, now: datetime) -> Alias:

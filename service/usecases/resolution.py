@@ -11,9 +11,9 @@ from service.domain.predictions import Selector
 from service.domain.training import NAME_PATTERN
 
 
-def resolve(session: Session, selector: Selector) -> tuple[str, Version]:
+def resolve(session: Session, selector: Selector) -> tuple[Model, Version]:
     """
-    Find the version, and the name of its model.
+    Find the version and its model.
 
     Raises
     ------
@@ -27,7 +27,7 @@ def resolve(session: Session, selector: Selector) -> tuple[str, Version]:
     version = registry.find_version(session, model, number)
     if version is None:
         raise NotFoundError("version", str(number))
-    return model.name, version
+    return model, version
 
 
 def _pointed_to(session: Session, model: Model, name: str) -> int:

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session, sessionmaker
 
 from service.artifacts.folder import FolderStore
 from service.domain.errors import FieldError, InvalidError, NotFoundError
-from service.domain.models import Version
+from service.domain.models import Model, Version
 from service.domain.predictions import Selector
 from service.learning import Predictor, load
 from service.usecases.naming import cost_spec_called
@@ -36,14 +36,14 @@ log = structlog.get_logger("service.scoring")
 class Loaded:
     """A version ready to score."""
 
-    model: str
+    model: Model
     version: Version
     predictor: Predictor
 
 
 @dataclass
 class _Pointer:
-    model: str
+    model: Model
     version: Version
     checked: float
     used: float
@@ -146,7 +146,7 @@ class Scoring:
         """Look up the pointers of a model again, because this process has just moved one."""
         with self._lock:
             for selector, pointer in list(self._pointers.items()):
-                if selector.tenant == tenant and pointer.model == model:
+                if selector.tenant == tenant and pointer.model.name == model:
                     del self._pointers[selector]
 
     def _predictor(self, version: Version) -> Predictor | None:
@@ -216,7 +216,7 @@ class Scoring:
                 pointer.checked = now
 
 
-def _find(session: Session, selector: Selector) -> tuple[str, Version] | None:
+def _find(session: Session, selector: Selector) -> tuple[Model, Version] | None:
     try:
         return resolve(session, selector)
     except (NotFoundError, InvalidError):

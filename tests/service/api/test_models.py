@@ -290,3 +290,32 @@ def test_version_numbers_that_no_database_holds_are_invalid(fresh_service: Servi
     for number in ("0", "-1", "1.5", "x", str(2**31), "9" * 30):
         answer = fresh_service.http.get(f"/v1/models/cards/versions/{number}")
         problem(answer, 422, "invalid")
+
+
+def test_how_decisions_are_watched_is_said_by_the_model(fresh_service: Service, add_version: Add) -> None:
+    add_version()
+    http = fresh_service.http
+    first = http.get("/v1/models/cards")
+    watched = {"record_rows": True, "retention_days": 30, "shadow_alias": "challenger"}
+    assert {name: first.json()[name] for name in watched} == {
+        "record_rows": False,
+        "retention_days": None,
+        "shadow_alias": None,
+    }
+    changed = http.patch("/v1/models/cards", json=watched, headers={"If-Match": first.headers["etag"]})
+    assert watched.items() <= changed.json().items()
+    etag = changed.headers["etag"]
+    off = http.patch("/v1/models/cards", json={"retention_days": None}, headers={"If-Match": etag})
+    assert (off.json()["retention_days"], off.json()["record_rows"]) == (None, True)
+    for wrong in ({"retention_days": 0}, {"control_share": 0.9}, {"shadow_alias": "No"}, {"record_rows": 1}):
+        refused = http.patch("/v1/models/cards", json=wrong, headers={"If-Match": off.headers["etag"]})
+        assert problem(refused, 422, "invalid")["errors"][0]["pointer"] == f"/{next(iter(wrong))}"
+
+
+def test_only_of_two_classes_a_share_is_let_through(fresh_service: Service, add_version: Add) -> None:
+    add_version()  # its schema names no positive class
+    etag = fresh_service.http.get("/v1/models/cards").headers["etag"]
+    refused = fresh_service.http.patch(
+        "/v1/models/cards", json={"control_share": 0.02}, headers={"If-Match": etag}
+    )
+    assert problem(refused, 422, "not_binary")["errors"][0]["pointer"] == "/control_share"
