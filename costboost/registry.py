@@ -26,9 +26,10 @@ from costboost.boosting.penalized import PenalizedAdaBoostClassifier
 from costboost.boosting.soft_band_boost import SoftBandBoostClassifier
 from costboost.boosting.soft_boost import SoftBoostClassifier
 from costboost.costs import CostMatrix
-from costboost.parameters import parameter_schema
+from costboost.parameters import Path, parameter_schema
+from costboost.parameters import check_params as check_each
 
-__all__ = ["ALGORITHMS", "DEFAULT_ALGORITHM", "Algorithm", "find", "make"]
+__all__ = ["ALGORITHMS", "DEFAULT_ALGORITHM", "Algorithm", "check_params", "find", "make"]
 
 Task: TypeAlias = Literal["binary", "multiclass"]
 
@@ -186,3 +187,34 @@ def make(
     estimator = find(name).cls(cost_matrix=costs, random_state=random_state)
     estimator.set_params(**dict(params or {}))
     return estimator
+
+
+def check_params(name: str, params: Mapping[str, Any]) -> list[tuple[Path, str]]:
+    """Check a client's JSON values: each by itself, and whether they go together.
+
+    Parameters
+    ----------
+    name : str
+        Of an algorithm.
+    params : mapping
+        Values by name, as decoded from JSON.
+
+    Returns
+    -------
+    list of (path, message)
+        As from :func:`costboost.parameters.check_params`.
+
+    Raises
+    ------
+    ValueError
+        If there is no such algorithm.
+
+    Examples
+    --------
+    >>> check_params("adacost", {"response": "proba", "estimator": "tree"})
+    []
+    >>> check_params("adacost", {"response": "proba", "estimator": "stump"})
+    [(('response',), 'this response needs a weak learner with predict_proba')]
+    """
+    problems = check_each(find(name).cls, params)
+    return problems or [((parameter,), message) for parameter, message in make(name, params).conflicts()]

@@ -197,6 +197,16 @@ class CostSensitiveBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         """Choose how answers of the weak learner are read."""
         return "sign"
 
+    def conflicts(self) -> list[tuple[str, str]]:
+        """Parameters that are each within bounds, but with which no fit can go together.
+
+        Returns
+        -------
+        list of (name, message)
+            Empty if there are none.
+        """
+        return []
+
     def _threshold(self, problem: Problem) -> float:  # noqa: ARG002
         """Return the score above which the positive class is predicted."""
         return 0.0

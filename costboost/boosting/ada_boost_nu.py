@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from costboost import libm
 from costboost.boosting._base import (
     Cost,
     CostSensitiveBooster,
@@ -61,7 +62,8 @@ class AdaBoostNuRule(Rule):
         rho = self.least_edge - self.nu
         alpha = self.learning_rate * (_half_log_ratio(edge) - _half_log_ratio(rho))
         self.exponent = self.exponent - alpha * agreement
-        values = {"gamma": edge, "rho": rho, "Z": (1.0 - error) * math.exp(-alpha) + error * math.exp(alpha)}
+        rise, fall = libm.exp([alpha, -alpha]).tolist()  # large learning rates overflow to inf
+        values = {"gamma": edge, "rho": rho, "Z": (1.0 - error) * fall + error * rise}
         return Round(alpha, error, self._shifted(), weights=self.initial, values=values)
 
     def final_votes(self, alphas: list[float]) -> list[float]:

@@ -34,6 +34,8 @@ Beta: TypeAlias = Callable[[NDArray[np.bool_], Floats], Any]
 AlphaRule: TypeAlias = Literal["auto", "r", "error"]
 Update: TypeAlias = Literal["recursive", "unrolled"]
 
+_METHODS = {"proba": "predict_proba", "decision": "decision_function", "sign": "predict"}
+
 
 def fan_beta(correct: NDArray[np.bool_], cost: Floats) -> Floats:
     """``½ - ½c`` for a right answer, ``½ + ½c`` for a wrong one."""
@@ -205,10 +207,17 @@ class AdaCostClassifier(CostSensitiveBooster):
         factors = np.where(problem.sign > 0, 1.0, _relative_cost(problem) if self.v is None else self.v)
         return lambda _correct, _cost: factors
 
+    def conflicts(self) -> list[tuple[str, str]]:
+        """A response that the weak learner cannot give."""
+        method = _METHODS.get(self.response)
+        if method is None or hasattr(self._weak_learner(), method):
+            return []
+        return [("response", f"this response needs a weak learner with {method}")]
+
     def _response(self, estimator: Any) -> Response:
         if self.response == "auto":
             return "proba" if hasattr(estimator, "predict_proba") else "sign"
-        method = {"proba": "predict_proba", "decision": "decision_function", "sign": "predict"}[self.response]
+        method = _METHODS[self.response]
         if not hasattr(estimator, method):
             raise ValueError(f"response={self.response!r} needs a weak learner with {method}")
         return self.response

@@ -154,9 +154,11 @@ class PlanOut(BaseModel):
         description="Rows in which a wrong decision costs no more than the right one."
     )
     warnings: list[NoticeOut]
-    rows: int = Field(description="Rows of the dataset; those of the test part are not trained on.")
+    rows: int = Field(description="Rows of the dataset.")
+    train_rows: int
+    test_rows: int = Field(description="Rows set aside for the evaluation.")
     test_fraction: float
-    folds: int
+    folds: int = Field(description="Folds that the rows make; may be fewer than were asked for.")
     classes: list[str]
     class_counts: dict[str, int]
     positive_class: str | None
@@ -175,8 +177,10 @@ class PlanOut(BaseModel):
             unreasonable_rows=plan.unreasonable_rows,
             warnings=_warnings(plan.spec),
             rows=plan.dataset.rows,
+            train_rows=plan.division.train_rows,
+            test_rows=plan.division.test_rows,
             test_fraction=plan.spec.split.test_fraction,
-            folds=plan.spec.split.folds,
+            folds=plan.division.folds,
             classes=list(plan.dataset.classes),
             class_counts=plan.dataset.class_counts,
             positive_class=plan.dataset.positive_class,

@@ -6,6 +6,7 @@ process that only scores stays light.
 
 from service.learning.algorithms import AlgorithmInfo, algorithm, algorithms, settle, warm
 from service.learning.checking import check
+from service.learning.division import Division, division_columns, rehearse
 from service.learning.fitting import Trained, fit
 from service.learning.pricing import (
     PricedCosts,
@@ -20,6 +21,7 @@ from service.learning.scoring import Answers, Predictor, load
 __all__ = [
     "AlgorithmInfo",
     "Answers",
+    "Division",
     "Predictor",
     "PricedCosts",
     "Trained",
@@ -31,8 +33,10 @@ __all__ = [
     "cost_spec",
     "count_unreasonable",
     "describe",
+    "division_columns",
     "fit",
     "load",
+    "rehearse",
     "settle",
     "warm",
 ]

@@ -68,6 +68,8 @@ def find(name: str) -> Any:
 
 def check_params(name: str, params: Mapping[str, Any]) -> list[FieldError]:
     """Faults of a job's `params`, each with its pointer."""
+    from costboost import registry  # noqa: PLC0415 - loads scikit-learn and the compiler
+
     entry = find(name)
     known = parameters.parameter_schema(entry.cls)["properties"]
     told = f"is not a parameter of {entry.name}; it has {', '.join(known)}"
@@ -75,7 +77,7 @@ def check_params(name: str, params: Mapping[str, Any]) -> list[FieldError]:
         FieldError(
             pointer("params", *path), "invalid_param", message if path[0] in known or len(path) > 1 else told
         )
-        for path, message in parameters.check_params(entry.cls, params)
+        for path, message in registry.check_params(entry.name, params)
     ]
 
 

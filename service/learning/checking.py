@@ -6,6 +6,7 @@ from service.domain.datasets import Column, Dataset
 from service.domain.errors import FieldError, InvalidError, listed, pointer
 from service.domain.training import TrainingSpec
 from service.learning.algorithms import check_params, find
+from service.learning.division import split_column
 from service.learning.pricing import AnyCosts, cost_spec
 
 #: One row to test on and one for each of two folds.
@@ -76,15 +77,6 @@ def _column_fault(column: Column | None, known: str) -> tuple[str, str] | None:
 def _at_spec(fault: FieldError, at: str) -> FieldError:
     """A stored cost spec is named as a whole: the request holds none of its cells."""
     return FieldError(at, fault.code, fault.detail) if at == "/cost_spec" else fault
-
-
-def split_column(spec: TrainingSpec, dataset: Dataset) -> str | None:
-    """Column that the split uses: the one it names, else the one of the role group or time."""
-    kind = spec.split.kind
-    if spec.split.column is not None or kind not in ("group", "time"):
-        return spec.split.column
-    found = dataset.column_of("group" if kind == "group" else "time")
-    return None if found is None else found.name
 
 
 def _check_split(spec: TrainingSpec, dataset: Dataset) -> Iterator[FieldError]:

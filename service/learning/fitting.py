@@ -14,11 +14,11 @@ from costboost.decisions import Decisions, decide, decide_by_label, decide_by_th
 from costboost.labels import codes_of_classes
 from costboost.metrics import evaluate
 from costboost.scorer import Scorer
-from costboost.splits import Split, canonical_order, holdout
+from costboost.splits import canonical_order, holdout
 from service.domain.datasets import Dataset
 from service.domain.errors import FieldError, InvalidError
 from service.domain.training import TrainingSpec
-from service.learning.checking import split_column
+from service.learning.division import split_arrays, split_column, split_of
 from service.learning.pricing import AnyCosts, PricedCosts, cost_spec
 from service.learning.schema import schema_of
 
@@ -147,11 +147,11 @@ def _holdout(spec: TrainingSpec, dataset: Dataset, rows: _Rows) -> tuple[NDArray
     others = [rows.columns[name] for name in sorted(rows.columns.keys() - rows.features.keys())]
     extra = [column for column in (rows.weight, rows.split_by, *others) if column is not None]
     return holdout(
-        _split(spec),
+        split_of(spec),
         ranks,
         order=canonical_order(rows.features, ranks, *extra),
         seed=spec.seed,
-        **_split_arrays(spec, rows),
+        **split_arrays(spec.split.kind, rows.split_by),
     )
 
 
@@ -159,23 +159,6 @@ def _ranks(dataset: Dataset, rows: _Rows) -> NDArray[np.intp]:
     """Number of each class that does not depend on its name: the positive one of two is 1."""
     positive = None if dataset.positive_class is None else dataset.classes.index(dataset.positive_class)
     return codes_of_classes(rows.features, rows.codes, positive)
-
-
-def _split(spec: TrainingSpec) -> Split:
-    given = spec.split
-    return Split(kind=given.kind, test_fraction=given.test_fraction, folds=given.folds)
-
-
-def _split_arrays(spec: TrainingSpec, rows: _Rows) -> dict[str, Any]:
-    match spec.split.kind:
-        case "group":
-            return {"groups": rows.split_by}
-        case "time":
-            return {"times": rows.split_by}
-        case "predefined":
-            return {"parts": rows.split_by}
-        case _:
-            return {}
 
 
 def _model(spec: TrainingSpec, prices: PricedCosts) -> Any:
@@ -188,7 +171,7 @@ def _model(spec: TrainingSpec, prices: PricedCosts) -> Any:
         calibration=spec.calibration,
         decision_rule=spec.decision_rule,
         train_costs=spec.train_costs,
-        split=_split(spec),
+        split=split_of(spec),
         random_state=spec.seed,
     )
 
@@ -197,7 +180,7 @@ def _fit_params(spec: TrainingSpec, rows: _Rows) -> dict[str, Any]:
     return {
         "types": rows.types,
         "sample_weight": rows.weight,
-        **_split_arrays(spec, rows),
+        **split_arrays(spec.split.kind, rows.split_by),
     }
 
 

@@ -10,7 +10,7 @@ from service import learning
 from service.artifacts.folder import FolderStore
 from service.db import registry
 from service.domain.costs import Costs
-from service.domain.datasets import Dataset
+from service.domain.datasets import Dataset, InputColumn
 from service.domain.errors import PROBLEMS, FieldError, InvalidError
 from service.domain.faults import counted
 from service.domain.models import Version
@@ -47,6 +47,7 @@ class Plan:
     costs: Costs
     consequences: list[str]
     unreasonable_rows: int
+    division: learning.Division
 
 
 def plan(
@@ -76,17 +77,28 @@ def plan(
     faults = [*_check_limits(placed, ceilings), *learning.check(placed, dataset, costs)]
     if faults:
         raise _invalid(faults)
+    columns = _columns(store, dataset, costs, placed)
+    division, faults = learning.rehearse(placed, dataset, columns)
+    if division is None:
+        raise _invalid(faults)
     prices = learning.cost_spec(costs, dataset.classes, dataset.positive_class)
-    unreasonable = _unreasonable_rows(store, dataset, costs, prices)
+    unreasonable = learning.count_unreasonable(prices, columns, dataset.rows)
     if unreasonable == dataset.rows:
         raise _never_reasonable(spec, dataset)
-    warnings = dict(_differences(last, dataset))
-    if unreasonable:
-        warnings["unreasonable_costs"] = (
-            f"in {unreasonable} of {dataset.rows} rows a wrong decision costs no more than the right one"
-        )
+    warnings = dict(_differences(last, dataset)) | dict(_notices(placed, dataset, unreasonable, division))
     settled = _settled(placed, warnings)
-    return Plan(settled, dataset, costs, learning.consequences(prices), unreasonable)
+    return Plan(settled, dataset, costs, learning.consequences(prices), unreasonable, division)
+
+
+def _notices(
+    spec: TrainingSpec, dataset: Dataset, unreasonable: int, division: learning.Division
+) -> Iterator[tuple[str, str]]:
+    if unreasonable:
+        detail = f"in {unreasonable} of {dataset.rows} rows a wrong decision costs no more than the right one"
+        yield "unreasonable_costs", detail
+    if division.folds < spec.split.folds and spec.split.kind != "predefined":
+        detail = f"the rows make {division.folds} folds only: a class has too few rows, groups or times"
+        yield "fewer_folds", detail
 
 
 def _settled(spec: TrainingSpec, warnings: Mapping[str, str]) -> SettledSpec:
@@ -96,15 +108,14 @@ def _settled(spec: TrainingSpec, warnings: Mapping[str, str]) -> SettledSpec:
     return SettledSpec(**known | {"algorithm": name, "params": params} | told)
 
 
-def _unreasonable_rows(
-    store: FolderStore, dataset: Dataset, costs: Costs, prices: learning.PricedCosts
-) -> int:
-    wanted = [column for column in dataset.input_columns if column.name in costs.columns]
+def _columns(store: FolderStore, dataset: Dataset, costs: Costs, spec: TrainingSpec) -> dict[str, Any]:
+    """What costs are computed from and rows are divided by; of most jobs nothing has to be read."""
+    names = set(costs.columns) | {column.name for column in learning.division_columns(spec, dataset)}
+    wanted = [column for column in dataset.columns if column.name in names]
     if not wanted:
-        return 0
+        return {}
     with store.open(dataset.content_sha256) as content:
-        columns = read_parquet(content, wanted)
-    return learning.count_unreasonable(prices, columns, dataset.rows)
+        return read_parquet(content, [InputColumn(column.name, column.type) for column in wanted])
 
 
 def _never_reasonable(spec: TrainingSpec, dataset: Dataset) -> InvalidError:

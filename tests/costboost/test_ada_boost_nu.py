@@ -145,3 +145,12 @@ def test_rows_far_from_the_margin_are_not_forgotten() -> None:
 def test_nu_lies_between_0_and_1(nu: Any) -> None:
     with pytest.raises(ValueError, match="nu must be"):
         AdaBoostNuClassifier(nu=nu).fit(X, Y)
+
+
+def test_a_rate_beyond_all_measure_overflows_nowhere() -> None:
+    rows = np.arange(60.0).reshape(-1, 1)
+    y = (rows[:, 0] > 30).astype(int)
+    y[0] = 1  # the only mistake of the best cut, of next to no weight: its vote is 725
+    weight = np.where(np.arange(60) == 0, 3e-5, 1.0)
+    model = AdaBoostNuClassifier(n_estimators=3, learning_rate=100.0, nu=0.999)
+    assert np.isfinite(model.fit(rows, y, sample_weight=weight).decision_function(rows)).all()

@@ -68,6 +68,9 @@ def test_everything_in_one_form(service: Service) -> None:
         ({"costs": None, "cost_spec": "cs_absent"}, "/cost_spec"),
         ({"dataset": "ds_absent"}, "/dataset"),
         ({"split": {"kind": "group", "column": "absent"}}, "/split/column"),
+        ({"split": {"test_fraction": 0.999}}, "/split/test_fraction"),
+        ({"split": {"kind": "predefined", "column": "merchant"}}, "/split/column"),
+        ({"algorithm": "adacost", "params": {"response": "proba"}}, "/params/response"),
         ({"limits": {"seconds": 1e9}}, "/limits/seconds"),
         ({"seed": True}, "/seed"),
         ({"tenant_id": "other"}, "/tenant_id"),
@@ -142,6 +145,7 @@ def test_validate_says_what_would_be_trained(service: Service, dataset: str) -> 
     assert answer.status_code == 200, answer.text
     plan = answer.json()
     assert (plan["rows"], plan["folds"], plan["model"]) == (300, 5, "jobs")
+    assert (plan["train_rows"], plan["test_rows"]) == (240, 60)
 
 
 def test_lists_have_pages_and_filters(service: Service, dataset: str) -> None:
