@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from costboost.metrics import evaluate, threshold_table
     from costboost.model import CostSensitiveModel
     from costboost.persistence import ArtifactError, dump, load, load_scorer
+    from costboost.realised import RealisedCost, realised_cost
     from costboost.registry import ALGORITHMS, DEFAULT_ALGORITHM, Algorithm
     from costboost.reliability import calibration_line, reliability_table
     from costboost.review import ReviewPlan, lower_envelope, plan_reviews
@@ -114,6 +115,7 @@ __all__ = [
     "ModestAdaBoostClassifier",
     "PCADAClassifier",
     "PenalizedAdaBoostClassifier",
+    "RealisedCost",
     "Review",
     "ReviewPlan",
     "Scorer",
@@ -148,6 +150,7 @@ __all__ = [
     "net_benefit_curve",
     "plan_reviews",
     "pr_curve",
+    "realised_cost",
     "regrets",
     "reliability_table",
     "roc_curve",
@@ -202,6 +205,7 @@ _HOMES = {
     "metrics": ("evaluate", "threshold_table"),
     "model": ("CostSensitiveModel",),
     "persistence": ("ArtifactError", "dump", "load", "load_scorer"),
+    "realised": ("RealisedCost", "realised_cost"),
     "registry": ("ALGORITHMS", "DEFAULT_ALGORITHM", "Algorithm"),
     "reliability": ("calibration_line", "reliability_table"),
     "review": ("ReviewPlan", "lower_envelope", "plan_reviews"),
