@@ -6,7 +6,9 @@ from typing import Any
 import msgspec
 
 from service.api.problems import faults_of
-from service.learning import Answers
+from service.domain.predictions import PredictBody
+from service.learning import Answers, Explanation
+from service.rows import times
 from service.usecases.predicting import Predicted, Priced
 from service.usecases.scoring import Loaded
 
@@ -26,15 +28,19 @@ NOTHING: dict[str, Any] = dict.fromkeys(
         "thresholds_exact",
     )
 )
+#: The same where reasons were asked for.
+UNEXPLAINED = NOTHING | dict.fromkeys(
+    ("explained", "explained_class", "explanation_method", "baseline", "reasons")
+)
 
 
-def encode(loaded: Loaded, rows: Sequence[Any], predicted: Predicted, priced: Priced | None) -> bytes:
+def encode(loaded: Loaded, wish: PredictBody, predicted: Predicted, priced: Priced | None) -> bytes:
     """Write the whole answer."""
     answer = {
         "model": loaded.model.name,
         "version": loaded.version.number,
         "costs": _source(priced),
-        "predictions": _predictions(rows, predicted),
+        "predictions": _predictions(wish, predicted),
     }
     if predicted.faults:
         answer |= {"errors": faults_of(predicted.faults), "errors_total": predicted.faults_total}
@@ -49,13 +55,18 @@ def _source(priced: Priced | None) -> dict[str, Any]:
     return source
 
 
-def _predictions(rows: Sequence[Any], predicted: Predicted) -> list[dict[str, Any]]:
+def _predictions(wish: PredictBody, predicted: Predicted) -> list[dict[str, Any]]:
+    rows = wish.rows
+    nothing = NOTHING if wish.explain is None else UNEXPLAINED
     if predicted.answers is None:
-        return [{**_id(row), **NOTHING, "warnings": []} for row in rows]
+        return [{**_id(row), **nothing, "warnings": []} for row in rows]
     answered = _answered(predicted.answers)
+    if predicted.answers.explanation is not None:
+        reasons = _reasons(predicted.answers.classes, predicted.answers.explanation)
+        answered = [one | told for one, told in zip(answered, reasons, strict=True)]
     if len(answered) < len(rows):
         found = dict(zip(predicted.sound.tolist(), answered, strict=True))
-        answered = [found.get(index, NOTHING) for index in range(len(rows))]
+        answered = [found.get(index, nothing) for index in range(len(rows))]
     warnings = _warnings(rows, predicted)
     return [
         {**_id(row), **one, "warnings": told} for row, one, told in zip(rows, answered, warnings, strict=True)
@@ -96,6 +107,36 @@ def _answered(answers: Answers) -> list[dict[str, Any]]:
             strict=True,
         )
     ]
+
+
+def _reasons(classes: Sequence[str], explanation: Explanation) -> list[dict[str, Any]]:
+    """What each row's explained number is made of, the strongest push towards the decision first."""
+    moments = {
+        name for name, kind in zip(explanation.names, explanation.types, strict=True) if kind == "timestamp"
+    }
+    return [
+        {
+            "explained": explanation.explained,
+            "explained_class": classes[decided],
+            "explanation_method": explanation.method,
+            "baseline": baseline,
+            "reasons": [
+                {
+                    "feature": reason.feature,
+                    "value": _value(reason.value, is_moment=reason.feature in moments),
+                    "contribution": reason.contribution,
+                }
+                for reason in explanation.reasons(row)
+            ],
+        }
+        for row, (decided, baseline) in enumerate(
+            zip(explanation.decided.tolist(), explanation.baseline.tolist(), strict=True)
+        )
+    ]
+
+
+def _value(value: float | bool | str | None, *, is_moment: bool) -> float | bool | str | None:
+    return times.written(value) if is_moment and isinstance(value, float) else value
 
 
 def _by_class(classes: Sequence[str], value: Any) -> Any:

@@ -12,6 +12,7 @@ EXAMPLE_REQUEST: Final = {
     "model": "card-fraud",
     "rows": [{"id": "tx-1", "amount": 500, "zip": "01234", "merchant": "x9"}],
     "costs": {"fn": {"per": {"amount": 1.0}, "min": 15}, "fp": 5},
+    "explain": {"top": 1},
 }
 
 EXAMPLE_ANSWER: Final = {
@@ -31,6 +32,11 @@ EXAMPLE_ANSWER: Final = {
             "threshold": 0.0099,
             "thresholds": {"legit": 0.9901, "fraud": 0.0099},
             "thresholds_exact": True,
+            "explained": "log_odds",
+            "explained_class": "fraud",
+            "explanation_method": "additive",
+            "baseline": -4.2,
+            "reasons": [{"feature": "merchant", "value": "x9", "contribution": 1.12}],
             "warnings": [{"code": "unknown_category", "feature": "merchant"}],
         }
     ],
@@ -62,6 +68,12 @@ REQUEST: Final[dict[str, Any]] = {
             "maximum": 1,
             "description": "Two classes: positive above this probability, whatever the costs.",
         },
+        "explain": {
+            "type": "object",
+            "additionalProperties": False,
+            "properties": {"top": {"type": "integer", "minimum": 1, "description": "All when left out."}},
+            "description": "Say for each row which columns pushed most towards its decision.",
+        },
         "on_row_error": {
             "enum": ["fail", "null"],
             "default": "fail",
@@ -86,6 +98,33 @@ PREDICTION: Final[dict[str, Any]] = {
         "threshold": {"type": ["number", "null"]},
         "thresholds": {"type": ["object", "null"], "additionalProperties": {"type": ["number", "null"]}},
         "thresholds_exact": {"type": ["boolean", "null"]},
+        "explained": {
+            "enum": ["log_odds", "score", None],
+            "description": "With `explain`: what baseline and the contributions of all columns sum to. "
+            "Log-odds where they are a straight line in the score, else the score. (`log_odds` itself is "
+            "that of a probability at least 1e-6 away from 0 and 1; this number has no bound.)",
+        },
+        "explained_class": {
+            "type": ["string", "null"],
+            "description": "The class that was decided. For two classes the number is that of the positive "
+            "class either way, for more that of this one.",
+        },
+        "explanation_method": {
+            "enum": ["additive", "tree_shapley", "reference_shapley", "reference_permutations", None]
+        },
+        "baseline": {"type": ["number", "null"], "description": "The number without any contribution."},
+        "reasons": {
+            "type": ["array", "null"],
+            "description": "The strongest push towards the decision first.",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "feature": {"type": "string"},
+                    "value": {"type": ["string", "number", "boolean", "null"]},
+                    "contribution": {"type": "number"},
+                },
+            },
+        },
         "warnings": {
             "type": "array",
             "items": {

@@ -106,7 +106,8 @@ async def _answer(request: Request, path: Selector) -> Response:
         loaded = await _load(scoring, selector, path, wish)
     costs = await _costs(scoring, loaded, wish)
     max_rows = request.app.state.wiring.settings.max_predict_rows
-    if is_small and len(wish.rows) <= INLINE_ROWS:
+    is_quick = wish.explain is None or loaded.predictor.explains_quickly
+    if is_small and is_quick and len(wish.rows) <= INLINE_ROWS:
         answer = _predict(loaded, wish, costs, max_rows)
     else:
         answer = await _in_thread(request, _predict, loaded, wish, costs, max_rows)
@@ -127,7 +128,7 @@ async def _load(scoring: Scoring, selector: Selector, path: Selector, wish: Pred
 def _predict(loaded: Loaded, wish: PredictBody, costs: Priced | None, max_rows: int) -> bytes:
     predicted = predict(loaded.predictor, wish, costs, max_rows)
     _count(loaded, predicted)
-    return encode(loaded, wish.rows, predicted, costs)
+    return encode(loaded, wish, predicted, costs)
 
 
 async def _costs(scoring: Scoring, loaded: Loaded, wish: PredictBody) -> Priced | None:

@@ -486,6 +486,11 @@ PROBLEMS: dict[str, Problem] = {
         "The priors are no shares of the classes.",
         "Give each class a share between 0 and 1, with sum 1.",
     ),
+    "not_explainable": Problem(
+        "Not explainable",
+        "The version was stored without what contributions are measured from, so it has no reasons.",
+        "Train the model again: every new version can explain.",
+    ),
     "invalid_data": Problem(
         "Invalid data",
         "The data cannot be split, priced or learned from as asked.",

@@ -13,7 +13,7 @@ from service.domain.errors import FieldError, InvalidError, pointer
 from service.domain.models import CHAMPION
 
 #: Fields of the contract that this release does not have.
-NOT_YET: Final = ("explain", "record")
+NOT_YET: Final = ("record",)
 
 OnRowError = Literal["fail", "null"]
 
@@ -23,6 +23,19 @@ _STEP = re.compile(r"\.?([^.\[\]]+)|\[(\d+|\.\.\.)\]")
 
 
 _NULL = msgspec.Raw(b"null")
+
+
+class Explain(msgspec.Struct, forbid_unknown_fields=True, frozen=True, gc=False):
+    """
+    The wish for reasons.
+
+    Attributes
+    ----------
+    top : int or None
+        How many of a row's columns are told, those that push most towards its decision; None: all.
+    """
+
+    top: int | None = None
 
 
 class PredictBody(msgspec.Struct, forbid_unknown_fields=True, gc=False):
@@ -46,7 +59,7 @@ class PredictBody(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     priors: dict[str, float] | None = None
     threshold: float | None = None
     on_row_error: OnRowError = "fail"
-    explain: Any = None
+    explain: Explain | None = None
     record: Any = None
 
     @property
@@ -121,6 +134,8 @@ def _may_be_odd(wish: PredictBody, body: bytes) -> bool:
     fields += (wish.threshold is not None) + (wish.on_row_error != "fail") + 1
     if wish.priors is not None:
         fields += 1 + len(wish.priors)
+    if wish.explain is not None:
+        fields += 1 + (wish.explain.top is not None)
     return body.count(b":") != fields + sum(len(row) for row in wish.rows if type(row) is dict)
 
 
@@ -179,6 +194,8 @@ def _check(wish: PredictBody) -> None:
         faults.append(FieldError("/rows", "too_few", "at least one row is needed"))
     if wish.threshold is not None and not 0.0 <= wish.threshold <= 1.0:
         faults.append(FieldError("/threshold", "out_of_range", "must lie between 0 and 1"))
+    if wish.explain is not None and wish.explain.top is not None and wish.explain.top < 1:
+        faults.append(FieldError("/explain/top", "out_of_range", "must be at least 1"))
     if wish.version is not None and not 1 <= wish.version < 2**31:
         faults.append(FieldError("/version", "out_of_range", "must be the number of a version"))
     for index, row in enumerate(wish.rows):

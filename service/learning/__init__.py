@@ -16,12 +16,13 @@ from service.learning.pricing import (
     count_unreasonable,
     describe,
 )
-from service.learning.scoring import Answers, Predictor, load
+from service.learning.scoring import Answers, Explanation, Predictor, load
 
 __all__ = [
     "AlgorithmInfo",
     "Answers",
     "Division",
+    "Explanation",
     "Predictor",
     "PricedCosts",
     "Trained",

@@ -9,13 +9,16 @@ from numpy.typing import NDArray
 
 from costboost.costs import LARGEST_COST, unreasonable_rows
 from costboost.decisions import Decisions
-from costboost.scorer import Scorer
+from costboost.explain import Explainer, Explanation
+from costboost.scorer import Answer, Scorer
 from service.domain.datasets import InputColumn
 from service.domain.errors import ConflictError, FieldError, InvalidError, pointer
 from service.learning.pricing import AnyCosts, PricedCosts, cost_spec
 
 #: Shares of classes that differ from 1 by no more than this sum to 1.
 _SUM_TOLERANCE = 1e-6
+
+__all__ = ["Answers", "Explanation", "Predictor", "load"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +48,8 @@ class Answers:
         Rows whose category was never seen in training.
     unreasonable : ndarray of shape (n,), bool, or None
         Rows in which a wrong decision costs no more than the right one; None where costs are constant.
+    explanation : Explanation or None
+        What each column adds; None where nobody asked.
     """
 
     classes: tuple[str, ...]
@@ -62,6 +67,7 @@ class Answers:
     repriced: bool
     unknown: dict[str, NDArray[np.bool_]]
     unreasonable: NDArray[np.bool_] | None
+    explanation: Explanation | None = None
 
 
 class Predictor:
@@ -71,12 +77,18 @@ class Predictor:
         self._scorer = scorer
         self.classes = scorer.classes
         self._own_inputs = self._inputs(scorer.costs)
+        self._explainer = Explainer(scorer)
 
     @property
     def positive(self) -> str | None:
         """The positive class of two."""
         index = self._scorer.positive
         return None if index is None else self.classes[index]
+
+    @property
+    def explains_quickly(self) -> bool:
+        """Whether reasons take hardly more time than the score itself."""
+        return self._scorer.background is None or self._explainer.parts.method == "additive"
 
     def cost_spec(self, costs: AnyCosts, *, at: str = "/costs") -> PricedCosts:
         """Make costs of a request ready for this version.
@@ -111,8 +123,10 @@ class Predictor:
         columns: Mapping[str, NDArray[Any]],
         n: int,
         costs: PricedCosts | None = None,
+        *,
         priors: Mapping[str, float] | None = None,
         threshold: float | None = None,
+        reasons: int | None = None,
     ) -> Answers:
         """Score n rows and decide.
 
@@ -126,18 +140,22 @@ class Predictor:
             Classes left out share the rest as in training.
         threshold : float, optional
             Two classes: decide positive iff p is above it, whatever the costs.
+        reasons : int, optional
+            Explain the rows, and order so many columns of each by their push towards the decision.
 
         Raises
         ------
         InvalidError
-            A row's cost is not finite, priors are no shares, or a threshold is given for more classes.
+            A row's cost is not finite, priors are no shares, a threshold is given for more classes, or the
+            version cannot explain.
         """
         if threshold is not None and self._scorer.positive is None:
             detail = "a threshold is for two classes"
             raise InvalidError("not_binary", detail, [FieldError("/threshold", "not_binary", detail)])
         spec = self._scorer.costs if costs is None else costs
         odd = _odd_rows(spec, columns, n)
-        answer = self._scorer.decide(columns, costs=costs, priors=self._priors(priors), threshold=threshold)
+        shares = self._priors(priors)
+        answer = self._scorer.decide(columns, costs=costs, priors=shares, threshold=threshold)
         scores, decided = answer.scores, answer.decisions
         return Answers(
             classes=self.classes,
@@ -155,7 +173,20 @@ class Predictor:
             repriced=answer.repriced,
             unknown=self._scorer.encoder.unknown(columns),
             unreasonable=odd,
+            explanation=None if reasons is None else self._explained(columns, answer, shares, reasons),
         )
+
+    def _explained(
+        self,
+        columns: Mapping[str, NDArray[Any]],
+        answer: Answer,
+        priors: Sequence[float] | None,
+        top: int,
+    ) -> Explanation:
+        if self._scorer.background is None:
+            detail = "the version was stored without what reasons start from; train it anew"
+            raise InvalidError("not_explainable", detail, [FieldError("/explain", "not_explainable", detail)])
+        return self._explainer.explain(columns, top, answer=answer, priors=priors)
 
     def _inputs(self, spec: PricedCosts) -> tuple[InputColumn, ...]:
         types = self._scorer.encoder.types

@@ -6,12 +6,13 @@ way back.
 """
 
 import math
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 from numpy.typing import NDArray
 
 MICROSECONDS = 1_000_000
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def seconds_since(passed: timedelta) -> float:
@@ -42,3 +43,9 @@ def to_seconds(micro: NDArray[np.int64]) -> NDArray[np.float64]:
     """Seconds of whole microseconds."""
     found: NDArray[np.float64] = micro // MICROSECONDS + (micro % MICROSECONDS) / 1e6
     return found
+
+
+def written(seconds: float) -> str:
+    """RFC 3339 text of a moment, in UTC."""
+    [micro] = to_microseconds(np.array([seconds])).tolist()
+    return (_EPOCH + timedelta(microseconds=micro)).isoformat().replace("+00:00", "Z")

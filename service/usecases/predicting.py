@@ -1,5 +1,6 @@
 """Rows to answers, with a version that is at hand: decode, score, decide. Nothing here waits."""
 
+import sys
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -133,13 +134,22 @@ def _predict_sound(
     if decoded.failed:
         columns = {name: values[sound] for name, values in columns.items()}
     try:
-        answers = predictor.predict(columns, len(sound), costs, wish.priors, wish.threshold)
+        answers = predictor.predict(
+            columns, len(sound), costs, priors=wish.priors, threshold=wish.threshold, reasons=_top(wish)
+        )
     except InvalidError as error:
         if wish.on_row_error == "fail" or error.code != "cost_not_finite":
             raise
         _note(decoded, sound, error)
         return _predict_sound(predictor, decoded, wish, costs)
     return Predicted(answers, sound, decoded.errors, decoded.faults.total, decoded.extra)
+
+
+def _top(wish: PredictBody) -> int | None:
+    """How many reasons each row shall have; None for no explanation at all."""
+    if wish.explain is None:
+        return None
+    return sys.maxsize if wish.explain.top is None else wish.explain.top
 
 
 def _note(decoded: Decoded, sound: NDArray[np.intp], error: InvalidError) -> None:

@@ -221,7 +221,9 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
     ({"rows": [ROW], "costs": {"fn": -1, "fp": 5}}, "/costs/fn", "unreasonable_costs"),
     ({"rows": [ROW], "costs": {"fn": 1, "fp": 1}, "cost_spec": "cs_1"}, "/cost_spec", "exclusive"),
     ({"rows": [ROW], "cost_spec": "cs_1"}, "/cost_spec", "unknown_cost_spec"),
-    ({"rows": [ROW], "explain": {"top": 3}}, "/explain", "not_supported_yet"),
+    ({"rows": [ROW], "explain": {"top": 0}}, "/explain/top", "out_of_range"),
+    ({"rows": [ROW], "explain": {"best": 3}}, "/explain/best", "unknown_field"),
+    ({"rows": [ROW], "explain": True}, "/explain", "wrong_type"),
     ({"rows": [ROW], "record": True}, "/record", "not_supported_yet"),
 ]
 
