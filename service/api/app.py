@@ -15,6 +15,7 @@ from service.api import (
     cost_specs,
     datasets,
     errors,
+    feedback,
     models,
     openapi,
     pages,
@@ -41,6 +42,7 @@ ROUTERS = (
     models.router,
     versions.router,
     aliases.router,
+    feedback.router,
     probes.router,
     pages.router,
 )

@@ -16,6 +16,7 @@ TAGS = [
     {"name": "training-jobs", "description": "Requested trainings."},
     {"name": "models", "description": "Models, their versions and the aliases that point to them."},
     {"name": "predictions", "description": "The decision that costs least, for each row."},
+    {"name": "performance", "description": "What decisions cost in the end, from labels that come later."},
     {"name": "probes", "description": "Is it alive, ready, which release, how busy."},
 ]
 

@@ -271,3 +271,20 @@ class PredictionRow(Base):
         Index(None, "tenant_id", "subject"),
         Index(None, "tenant_id", "shadow_of"),
     )
+
+
+class FeedbackRow(Base):
+    """What became known of a decision; of each one row counts, the others were corrected by it."""
+
+    __tablename__ = "feedback"
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    tenant_id: Mapped[str]
+    prediction_id: Mapped[str]
+    label: Mapped[str]
+    observed_at: Mapped[datetime]
+    amount: Mapped[float | None]
+    received_at: Mapped[datetime]
+    superseded_at: Mapped[datetime | None]
+
+    __table_args__ = (Index(None, "tenant_id", "prediction_id"),)

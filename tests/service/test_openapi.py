@@ -35,6 +35,7 @@ CONTRACT = {
     "/predict": {"post"},
     "/v1/predict": {"post"},
     "/v1/models/{model}/predict": {"post"},
+    "/v1/feedback": {"post"},
     "/livez": {"get"},
     "/readyz": {"get"},
     "/version": {"get"},

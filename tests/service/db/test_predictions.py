@@ -1,15 +1,13 @@
 """Decision records on both databases: written once, read by their own tenant."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 
 import pytest
 from sqlalchemy.orm import Session
 
 from service.db import predictions
 from service.db.engine import open_database, sessions
-from service.domain.decision_records import DecisionRecord
-from service.domain.ids import new_id
+from tests.service.records import record
 
 
 @pytest.fixture
@@ -18,28 +16,6 @@ def session(database_url: str) -> Iterator[Session]:
     with sessions(database)() as session:
         yield session
     database.dispose()
-
-
-def record(**more: object) -> DecisionRecord:
-    values: dict[str, object] = {
-        "id": new_id("pred"),
-        "tenant_id": "default",
-        "model_id": "model_1",
-        "version_id": "ver_1",
-        "version_number": 1,
-        "alias": "champion",
-        "row_id": "tx-1",
-        "subject": None,
-        "decided_at": datetime.now(UTC),
-        "probabilities": {"legit": 0.9, "fraud": 0.1},
-        "decision": "fraud",
-        "rule_decision": "fraud",
-        "label": "fraud",
-        "decision_source": "expected_cost",
-        "expected_cost": {"legit": 50.0, "fraud": 9.0},
-        "costs": {"legit": {"legit": 0.0, "fraud": 10.0}, "fraud": {"legit": 500.0, "fraud": 0.0}},
-    }
-    return DecisionRecord(**values | more)  # type: ignore[arg-type]
 
 
 def test_a_record_is_read_as_it_was_written(session: Session) -> None:
