@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from service.api.conditions import IMMUTABLE, REVALIDATE, is_unchanged
-from service.api.context import Tenant, Wired
+from service.api.context import Receipted, Tenant, Wired
 from service.api.lists import ListSlice, Page, page
 from service.api.problems import responses
 from service.api.routes import StrictRoute
@@ -119,10 +119,17 @@ def _shown(review: Review) -> dict[str, Any]:
     responses=responses(400, 413, 415, 422, 503),
 )
 def create_cost_spec(
-    *, response: Response, wired: Wired, tenant: Tenant, body: Annotated[NamedCosts, _BODY]
+    *,
+    response: Response,
+    wired: Wired,
+    tenant: Tenant,
+    receipt: Receipted,
+    body: Annotated[NamedCosts, _BODY],
 ) -> CostSpecOut:
     """Check costs and keep them; the same name again makes its next revision, with an id of its own."""
-    spec, review = cost_specs.create_cost_spec(wired.sessions, tenant, body.name, body.currency, body.priced)
+    spec, review = cost_specs.create_cost_spec(
+        wired.sessions, tenant, body.name, body.currency, body.priced, receipt=receipt
+    )
     response.headers["Location"] = f"/v1/cost-specs/{spec.id}"
     return CostSpecOut.of(spec, review)
 

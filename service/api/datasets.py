@@ -14,13 +14,14 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from service.api.conditions import IMMUTABLE, REVALIDATE, is_unchanged
-from service.api.context import Tenant, Wired
+from service.api.context import Receipted, Tenant, Wired
 from service.api.lists import ListSlice, Page, page
 from service.api.problems import responses
 from service.api.routes import StrictRoute
 from service.api.uploads import is_form, read_options, receive_body, receive_form
 from service.domain.datasets import ColumnRole, ColumnType, Dataset, IntakeLimits
 from service.domain.errors import NotAcceptableError
+from service.domain.receipts import Receipt
 from service.processes.guard import Guard
 from service.rows import MEDIA_TYPES, iterate_csv
 from service.rows.media import CSV, PARQUET
@@ -141,6 +142,7 @@ async def create_dataset(
     response: Response,
     wired: Wired,
     tenant: Tenant,
+    receipt: Receipted,
     name: Annotated[str | None, Query(description="A name to find it by.")] = None,
     label: Annotated[str | None, Query(description="Label column; default `label`.")] = None,
     positive_class: Annotated[str | None, Query(description="Of two classes; default the rarer one.")] = None,
@@ -159,12 +161,14 @@ async def create_dataset(
         "types": types,
     }
     asked = {option: value for option, value in given.items() if value is not None}
-    dataset = await _take(request, wired, tenant, asked)
+    dataset = await _take(request, wired, tenant, receipt, asked)
     response.headers["Location"] = f"/v1/datasets/{dataset.id}"
     return DatasetOut.of(dataset)
 
 
-async def _take(request: Request, wired: Wiring, tenant: str, asked: dict[str, Any]) -> Dataset:
+async def _take(
+    request: Request, wired: Wiring, tenant: str, receipt: Receipt | None, asked: dict[str, Any]
+) -> Dataset:
     with wired.store.spool() as path:
         if is_form(request):
             form = await receive_form(request, path)
@@ -173,7 +177,13 @@ async def _take(request: Request, wired: Wiring, tenant: str, asked: dict[str, A
             options = read_options(asked)
             upload = await receive_body(request, path)
         create = functools.partial(
-            datasets.create_dataset, wired.sessions, intake_of(wired), tenant, upload, options
+            datasets.create_dataset,
+            wired.sessions,
+            intake_of(wired),
+            tenant,
+            upload,
+            options,
+            receipt=receipt,
         )
         return await anyio.to_thread.run_sync(create, limiter=intake_limiter(request))
 

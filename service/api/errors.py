@@ -82,7 +82,7 @@ def unexpected(request: Request, error: Exception) -> Response:
 
 async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, CostboostError)
-    headers = {"Retry-After": str(error.retry_after)} if isinstance(error, UnavailableError) else None
+    headers = None if error.retry_after is None else {"Retry-After": str(error.retry_after)}
     return problem(
         request,
         status_of(error),

@@ -5,9 +5,11 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
+from fastapi.routing import iter_route_contexts
 
-from service.api import prediction_schema
+from service.api import idempotency, prediction_schema
 from service.api.problems import ProblemDetails, responses
+from service.api.routes import StrictRoute
 
 TAGS = [
     {"name": "datasets", "description": "Tables to learn from."},
@@ -40,6 +42,9 @@ def _build(app: FastAPI) -> dict[str, Any]:
         schemas.pop(name, None)
     for operation in _operations(built):
         _complete(operation)
+    for route in _routes(app):
+        for method in route.methods or ():
+            _mark(built["paths"][route.path_format][method.lower()], route)
     return built
 
 
@@ -52,6 +57,21 @@ def _operations(built: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for path, methods in built["paths"].items():
         if path.startswith("/v1") or path == "/predict":
             yield from methods.values()
+
+
+def _routes(app: FastAPI) -> Iterator[StrictRoute]:
+    for context in iter_route_contexts(app.routes):
+        route = context.original_route
+        if isinstance(route, StrictRoute) and route.include_in_schema:
+            yield route
+
+
+def _mark(operation: dict[str, Any], route: StrictRoute) -> None:
+    """Add what the route class does for every route."""
+    if route.is_creating:
+        operation.setdefault("parameters", []).append(idempotency.PARAMETER)
+        answers = {**operation["responses"], "409": responses(409)[409]}
+        operation["responses"] = dict(sorted(answers.items()))
 
 
 def _complete(operation: dict[str, Any]) -> None:

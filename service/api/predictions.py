@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from service.api.answers import encode
-from service.api.context import DEFAULT_TENANT
+from service.api.context import caller_of
 from service.api.figures import DECISIONS
 from service.api.prediction_schema import OPENAPI, PREDICTED
 from service.api.problems import responses
@@ -60,7 +60,7 @@ def batch_threads() -> anyio.CapacityLimiter:
 )
 async def predict_rows(request: Request) -> Response:
     """Decide rows with a model named in the body; it may be left out when there is exactly one."""
-    return await _answer(request, Selector(DEFAULT_TENANT, None))
+    return await _answer(request, Selector(caller_of(request.scope).tenant, None))
 
 
 @router.post(
@@ -73,7 +73,7 @@ async def predict_rows(request: Request) -> Response:
 )
 async def predict_rows_v1(request: Request) -> Response:
     """Decide rows; the same as `/predict`."""
-    return await _answer(request, Selector(DEFAULT_TENANT, None))
+    return await _answer(request, Selector(caller_of(request.scope).tenant, None))
 
 
 @router.post(
@@ -91,7 +91,7 @@ async def predict_with_model(
     version: Annotated[int | None, Query(ge=1, lt=2**31, description="Which version instead.")] = None,
 ) -> Response:
     """Decide rows with the model of the path; alias or version in the query or in the body."""
-    return await _answer(request, Selector(DEFAULT_TENANT, model, alias, version))
+    return await _answer(request, Selector(caller_of(request.scope).tenant, model, alias, version))
 
 
 async def _answer(request: Request, path: Selector) -> Response:

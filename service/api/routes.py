@@ -1,15 +1,17 @@
 """The route class of every router: strict JSON and no unknown query parameters."""
 
 from collections.abc import Callable, Coroutine, Iterator
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
+from service.api.idempotency import answer_once, is_keyed
 from service.domain import strict_json
-from service.domain.errors import FieldError, InvalidError, MalformedError, UnsupportedMediaTypeError, pointer
+from service.domain.errors import FieldError, MalformedError, UnsupportedMediaTypeError, pointer
 
 JSON: Final = "application/json"
 
@@ -22,20 +24,27 @@ class StrictRoute(APIRoute):
     those written by hand in `openapi_extra["parameters"]`.
     """
 
+    @property
+    def is_creating(self) -> bool:
+        """Whether a second time would make a second thing; to cancel twice is safe by itself."""
+        makes = self.status_code in (201, 202) and "POST" in (self.methods or ())
+        return makes and not self.path.endswith("/cancel")
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer; what creates is done once for each `Idempotency-Key`."""
+        if self.is_creating and scope["method"] == "POST" and is_keyed(scope):
+            await answer_once(super().handle, scope, receive, send)
+        else:
+            await super().handle(scope, receive, send)
+
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Wrap FastAPI's handler."""
         handle = super().get_route_handler()
         known = {parameter.alias for parameter in _query_parameters(self.dependant)} | _written(self)
 
-        is_creating = (
-            self.status_code in (201, 202) and "POST" in (self.methods or ()) and "{" not in self.path
-        )
-
         async def strict(request: Request) -> Response:
             if request.scope["query_string"]:
                 _refuse_unknown(request, known)
-            if is_creating and "idempotency-key" in request.headers:
-                _refuse_key()
             sent = StrictRequest(request.scope, request.receive)
             if self.body_field is not None:
                 await sent.json()  # before FastAPI does, which leaves out an empty body and asks less of it
@@ -75,13 +84,6 @@ def check_json_type(request: Request) -> None:
     given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if given != JSON and not (given.startswith("application/") and given.endswith("+json")):
         raise UnsupportedMediaTypeError("unsupported_media_type", f"the body is read as {JSON}")
-
-
-def _refuse_key() -> NoReturn:
-    # Ignored silently, it would let a retry make the same thing twice.
-    detail = "keys are not kept yet: look for what was created before trying again"
-    fault = FieldError(pointer("header", "Idempotency-Key"), "not_supported_yet", detail)
-    raise InvalidError("not_supported_yet", detail, [fault])
 
 
 def _query_parameters(dependant: Dependant) -> Iterator[Any]:

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from service.api.conditions import REVALIDATE, is_unchanged
-from service.api.context import Tenant, Wired
+from service.api.context import Receipted, Tenant, Wired
 from service.api.datasets import intake_limiter, intake_of
 from service.api.lists import ListSlice, Page, page
 from service.api.problems import responses
@@ -21,6 +21,7 @@ from service.api.routes import StrictRoute
 from service.api.specs import read_spec, read_spec_part
 from service.api.training_job_shapes import SPEC_BODY, EventOut, EventPage, JobOut, PlanOut
 from service.api.uploads import is_form, read_options, receive_form
+from service.domain.receipts import Receipt
 from service.domain.training import JobStatus, TrainingSpec
 from service.usecases import training
 from service.usecases.planning import Ceilings, plan
@@ -45,20 +46,20 @@ PING_SECONDS = 15.0
     openapi_extra=SPEC_BODY,
 )
 async def create_training_job(
-    *, request: Request, response: Response, wired: Wired, tenant: Tenant
+    *, request: Request, response: Response, wired: Wired, tenant: Tenant, receipt: Receipted
 ) -> JobOut:
     """Check what is asked for and put it in the queue: once this is answered, the job is not lost.
 
     With a form, dataset, costs and parameters come in one request.
     """
-    view = await (_submit_form if is_form(request) else _submit)(request, wired, tenant)
+    view = await (_submit_form if is_form(request) else _submit)(request, wired, tenant, receipt)
     response.headers.update(
         {"Location": f"/v1/training-jobs/{view.job.id}", "Retry-After": str(RETRY_SECONDS)}
     )
     return JobOut.of(view)
 
 
-async def _submit(request: Request, wired: Wiring, tenant: str) -> JobView:
+async def _submit(request: Request, wired: Wiring, tenant: str, receipt: Receipt | None) -> JobView:
     spec = await read_spec(request)
     submit = functools.partial(
         training.submit,
@@ -69,11 +70,12 @@ async def _submit(request: Request, wired: Wiring, tenant: str) -> JobView:
         tenant=tenant,
         spec=spec,
         ceilings=_ceilings(wired),
+        receipt=receipt,
     )
     return await anyio.to_thread.run_sync(submit)
 
 
-async def _submit_form(request: Request, wired: Wiring, tenant: str) -> JobView:
+async def _submit_form(request: Request, wired: Wiring, tenant: str, receipt: Receipt | None) -> JobView:
     with wired.store.spool() as path:
         form = await receive_form(request, path, "dataset")
         spec = read_spec_part(form.fields)
@@ -89,6 +91,7 @@ async def _submit_form(request: Request, wired: Wiring, tenant: str) -> JobView:
             upload=form.upload,
             options=options,
             ceilings=_ceilings(wired),
+            receipt=receipt,
         )
         return await anyio.to_thread.run_sync(submit, limiter=intake_limiter(request))
 

@@ -288,3 +288,24 @@ class FeedbackRow(Base):
     superseded_at: Mapped[datetime | None]
 
     __table_args__ = (Index(None, "tenant_id", "prediction_id"),)
+
+
+class IdempotencyRow(Base):
+    """A request that named an `Idempotency-Key`, what it made, and what was answered to it."""
+
+    __tablename__ = "idempotency_keys"
+
+    #: Hash of the scope: tenant, API key, method, path with query, key.
+    id: Mapped[str] = mapped_column(primary_key=True)
+    tenant_id: Mapped[str]
+    #: The request that works on it; a write of any other changes nothing.
+    owner: Mapped[str]
+    created_at: Mapped[datetime]
+    beat_at: Mapped[datetime]
+    location: Mapped[str | None]
+    fingerprint: Mapped[str | None]
+    status: Mapped[int | None]
+    headers: Mapped[dict[str, Any] | None]
+    body: Mapped[bytes | None]
+
+    __table_args__ = (Index(None, "created_at"),)

@@ -58,7 +58,11 @@ class CostboostError(Exception):
         The single faults; a table with a million of them carries only the first ones.
     errors_total : int
         How many faults there are in all, listed or not.
+    retry_after : int or None
+        Seconds after which the same request may fare better.
     """
+
+    retry_after: int | None = None
 
     def __init__(
         self, code: str, detail: str, errors: Sequence[FieldError] = (), errors_total: int | None = None
@@ -87,6 +91,12 @@ class NotFoundError(CostboostError):
 
 class ConflictError(CostboostError):
     """The thing is in the wrong state for this request (409)."""
+
+
+class InProgressError(ConflictError):
+    """The same request is still under way (409)."""
+
+    retry_after = 1
 
 
 class PreconditionFailedError(CostboostError):
@@ -161,6 +171,16 @@ PROBLEMS: dict[str, Problem] = {
         "Conflict",
         "The resource is in a state that does not allow this, such as cancelling a job that is done.",
         "Read the resource again; its `status` says what is possible.",
+    ),
+    "idempotency_in_progress": Problem(
+        "Key in use",
+        "A request with this `Idempotency-Key` is still under way, or its process has just died.",
+        "Send the same request again in a few seconds: it gets the answer of the first one.",
+    ),
+    "idempotency_mismatch": Problem(
+        "Key of another body",
+        "This `Idempotency-Key` came with another body before, so one of the two is not a retry.",
+        "Take a new key for each thing that is to be made, and the same key only to send the same again.",
     ),
     "unknown_parameter": Problem(
         "Unknown parameter",

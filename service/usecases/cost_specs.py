@@ -7,10 +7,11 @@ from typing import Any
 from sqlalchemy.orm import Session, sessionmaker
 
 from service import learning
-from service.db import cost_specs
+from service.db import cost_specs, idempotency
 from service.domain.cost_specs import AnyCosts, CostSpec
 from service.domain.errors import NotFoundError
 from service.domain.ids import new_id
+from service.domain.receipts import Receipt
 from service.usecases.naming import cost_spec_called
 
 Sessions = sessionmaker[Session]
@@ -48,7 +49,13 @@ def review_costs(costs: AnyCosts) -> Review:
 
 
 def create_cost_spec(
-    sessions: Sessions, tenant: str, name: str, currency: str | None, costs: AnyCosts
+    sessions: Sessions,
+    tenant: str,
+    name: str,
+    currency: str | None,
+    costs: AnyCosts,
+    *,
+    receipt: Receipt | None = None,
 ) -> tuple[CostSpec, Review]:
     """Keep checked costs as the next revision of a name."""
     review = review_costs(costs)
@@ -63,6 +70,7 @@ def create_cost_spec(
             created_at=datetime.now(UTC),
         )
         cost_specs.add_cost_spec(session, spec)
+        idempotency.sign(session, receipt, f"/v1/cost-specs/{spec.id}")
         session.commit()
     return spec, review
 

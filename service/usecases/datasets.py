@@ -9,10 +9,11 @@ from typing import Any, BinaryIO
 from sqlalchemy.orm import Session, sessionmaker
 
 from service.artifacts.folder import FolderStore
-from service.db import datasets
+from service.db import datasets, idempotency
 from service.domain.datasets import Column, Dataset, IntakeLimits, IntakeOptions
 from service.domain.errors import ConflictError, FieldError, InvalidError, MalformedError, NotFoundError
 from service.domain.ids import new_id
+from service.domain.receipts import Receipt
 from service.processes.guard import Ending, Guard, Outcome
 from service.processes.nursery import Nursery
 from service.usecases.naming import dataset_called
@@ -52,7 +53,13 @@ class Intake:
 
 
 def create_dataset(
-    sessions: Sessions, intake: Intake, tenant: str, upload: Upload, options: IntakeOptions
+    sessions: Sessions,
+    intake: Intake,
+    tenant: str,
+    upload: Upload,
+    options: IntakeOptions,
+    *,
+    receipt: Receipt | None = None,
 ) -> Dataset:
     """Take a file in and keep it; one that is refused leaves nothing behind.
 
@@ -69,6 +76,7 @@ def create_dataset(
     try:
         with sessions() as session:
             datasets.add_dataset(session, dataset)
+            idempotency.sign(session, receipt, f"/v1/datasets/{dataset.id}")
             session.commit()
     except BaseException:
         intake.store.delete(dataset.content_sha256)

@@ -11,11 +11,12 @@ from sqlalchemy.orm import Session, sessionmaker
 
 from service import learning
 from service.artifacts.folder import FolderStore
-from service.db import training_jobs
+from service.db import idempotency, training_jobs
 from service.db.datasets import add_dataset
 from service.domain.datasets import Dataset, IntakeOptions
 from service.domain.errors import NotFoundError
 from service.domain.ids import new_id
+from service.domain.receipts import Receipt
 from service.domain.training import JobStatus, TrainingJob, TrainingSpec
 from service.queue import JobQueue
 from service.rows import read_parquet
@@ -46,6 +47,7 @@ def submit(
     spec: TrainingSpec,
     ceilings: Ceilings,
     new: Dataset | None = None,
+    receipt: Receipt | None = None,
 ) -> JobView:
     """Check a spec, and write job and queue entry in one transaction: once this returns, the job is not lost.
 
@@ -68,6 +70,7 @@ def submit(
                 add_dataset(session, new)
             training_jobs.add(session, job)
             queue.enqueue(session, job.id)
+            idempotency.sign(session, receipt, f"/v1/training-jobs/{job.id}")
             return _view(session, job)
     except IntegrityError:
         # The dataset was deleted between the check and the insert.
@@ -85,6 +88,7 @@ def submit_upload(
     upload: Upload,
     options: IntakeOptions,
     ceilings: Ceilings,
+    receipt: Receipt | None = None,
 ) -> JobView:
     """Take a table in and submit a job on it, both or neither; `spec.dataset` is replaced by its id."""
     dataset = take_in(intake, tenant, upload, options)
@@ -99,6 +103,7 @@ def submit_upload(
             spec=placed,
             ceilings=ceilings,
             new=dataset,
+            receipt=receipt,
         )
     except BaseException:
         intake.store.delete(dataset.content_sha256)

@@ -87,21 +87,6 @@ def test_an_unknown_model_is_pointed_at(sqlite_service: Service, body: dict[str,
     assert "errors" not in problem(in_path, 404, "not_found")
 
 
-def test_a_key_that_would_be_ignored_is_refused(sqlite_service: Service) -> None:
-    headers = {"Idempotency-Key": "once"}
-    for path in ("/v1/cost-specs", "/v1/training-jobs", "/v1/datasets?label=label"):
-        answer = sqlite_service.http.post(path, json={"name": "a", "fn": 5, "fp": 1}, headers=headers)
-        found = problem(answer, 422, "not_supported_yet")
-        assert found["errors"][0]["pointer"] == "/header/Idempotency-Key"
-    checked = sqlite_service.http.post("/v1/cost-specs/validate", json={"fn": 5, "fp": 1}, headers=headers)
-    assert checked.status_code == 200
-    problem(
-        sqlite_service.http.post("/predict", json={"rows": [{"a": 1}]}, headers=headers),
-        422,
-        "model_required",
-    )
-
-
 @pytest.mark.parametrize("path", ["/v1/training-jobs", "/v1/training-jobs/validate"])
 def test_a_field_that_is_not_built_yet(sqlite_service: Service, path: str) -> None:
     body = {"model": "m", "dataset": "d", "costs": {"fn": 5, "fp": 1}, "search": {"trials": 2}}
