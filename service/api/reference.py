@@ -23,6 +23,7 @@ CODES: Final[dict[str, tuple[str, ...]]] = {
         "dataset_in_use",
         "artifact_missing",
         "artifact_corrupt",
+        "no_report",
     ),
     "412": ("precondition_failed",),
     "413": ("body_too_large", "too_many_rows"),

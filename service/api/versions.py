@@ -83,14 +83,6 @@ class VersionOut(BaseModel):
         )
 
 
-class EvaluationOut(BaseModel):
-    """How a version did on rows it was not fitted to."""
-
-    model: str
-    version: int
-    metrics: Mapping[str, Any] = Field(description="Of the test part and out-of-fold; undefined is null.")
-
-
 @router.get(
     "/v1/models/{model}/versions",
     operation_id="list_versions",
@@ -155,21 +147,6 @@ def read_schema(
     """Read the input columns with their types and categories, the cost columns and an example row."""
     response.headers["Cache-Control"] = IMMUTABLE
     return dict(models.read_version(wired.readers, tenant, model, version).schema)
-
-
-@router.get(
-    PATH + "/evaluation",
-    operation_id="read_version_evaluation",
-    summary="Read the evaluation of a version",
-    responses=responses(404, 422, 503),
-)
-def read_evaluation(
-    *, response: Response, wired: Wired, tenant: Tenant, model: str, version: Number
-) -> EvaluationOut:
-    """Read the metrics on the test part and out-of-fold."""
-    found = models.read_version(wired.readers, tenant, model, version)
-    response.headers["Cache-Control"] = IMMUTABLE
-    return EvaluationOut(model=model, version=found.number, metrics=found.metrics)
 
 
 @router.get(

@@ -21,7 +21,7 @@ def add_version(session: Session, job: TrainingJob, at: datetime, **content: Any
     ----------
     content
         The other columns of `versions`: dataset_sha256, schema, metrics, library_versions,
-        training_seconds, artifact_sha256, artifact_bytes.
+        training_seconds, artifact_sha256, artifact_bytes, report_sha256, test_part_sha256.
 
     Returns
     -------

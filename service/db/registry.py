@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, fields
 from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, delete, exists, func, select, update
+from sqlalchemy import ColumnElement, delete, exists, func, select, union, update
 from sqlalchemy.orm import Session
 
 from service.db.tables import AliasRow, ModelRow, VersionRow
@@ -81,7 +81,8 @@ def delete_version(session: Session, version: Version) -> None:
 def unused_artifacts(session: Session, digests: Iterable[str]) -> set[str]:
     """Which of these artifacts no version has any more; equal trainings share their bytes."""
     wanted = set(digests)
-    used = select(VersionRow.artifact_sha256).where(VersionRow.artifact_sha256.in_(wanted))
+    names = (VersionRow.artifact_sha256, VersionRow.report_sha256, VersionRow.test_part_sha256)
+    used = union(*(select(name).where(name.in_(wanted)) for name in names))
     return wanted - set(session.scalars(used))
 
 

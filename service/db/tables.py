@@ -219,6 +219,8 @@ class VersionRow(Base):
     training_seconds: Mapped[float]
     artifact_sha256: Mapped[str]
     artifact_bytes: Mapped[int] = mapped_column(BigInteger)
+    report_sha256: Mapped[str | None]
+    test_part_sha256: Mapped[str | None]
     created_at: Mapped[datetime]
 
     __table_args__ = (UniqueConstraint("model_id", "number"), Index(None, "dataset_id"))

@@ -248,6 +248,11 @@ PROBLEMS: dict[str, Problem] = {
         "Point the alias at another version (`PUT /v1/models/{model}/aliases/{alias}`) or delete the "
         "alias first.",
     ),
+    "no_report": Problem(
+        "No report",
+        "The version was made by a release that kept neither curves nor its test part.",
+        "Train the model again: the same dataset, spec and seed give the same version, with a report.",
+    ),
     "artifact_corrupt": Problem(
         "Artifact corrupt",
         "The stored bytes of the version are not those that training wrote: the disk or somebody "

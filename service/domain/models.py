@@ -48,7 +48,15 @@ class Model:
 
 @dataclass(frozen=True)
 class Version:
-    """The result of one training job; never changes."""
+    """
+    The result of one training job; never changes.
+
+    Attributes
+    ----------
+    report_sha256, test_part_sha256 : str or None
+        Curves and the like, and what was said about each row of the test part. Versions from before these
+        were kept have none.
+    """
 
     id: str
     tenant_id: str
@@ -64,7 +72,14 @@ class Version:
     training_seconds: float
     artifact_sha256: str
     artifact_bytes: int
+    report_sha256: str | None
+    test_part_sha256: str | None
     created_at: datetime
+
+    @property
+    def artifacts(self) -> tuple[str, ...]:
+        """Names of all bytes that are kept for it."""
+        return tuple(one for one in (self.artifact_sha256, self.report_sha256, self.test_part_sha256) if one)
 
 
 @dataclass(frozen=True)

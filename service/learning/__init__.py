@@ -16,7 +16,9 @@ from service.learning.pricing import (
     count_unreasonable,
     describe,
 )
+from service.learning.report import load_report
 from service.learning.scoring import Answers, Explanation, Predictor, load
+from service.learning.test_part import TestPart, load_test_part
 
 __all__ = [
     "AlgorithmInfo",
@@ -25,6 +27,7 @@ __all__ = [
     "Explanation",
     "Predictor",
     "PricedCosts",
+    "TestPart",
     "Trained",
     "algorithm",
     "algorithms",
@@ -37,6 +40,8 @@ __all__ = [
     "division_columns",
     "fit",
     "load",
+    "load_report",
+    "load_test_part",
     "rehearse",
     "settle",
     "warm",

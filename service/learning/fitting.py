@@ -9,18 +9,17 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.costs import unreasonable_rows
-from costboost.decisions import Decisions, decide, decide_by_label, decide_by_threshold
 from costboost.labels import codes_of_classes
-from costboost.metrics import evaluate
-from costboost.scorer import Scorer
 from costboost.splits import canonical_order, holdout
 from service.domain.datasets import Dataset
 from service.domain.errors import FieldError, InvalidError
 from service.domain.training import TrainingSpec
 from service.learning.division import split_arrays, split_column, split_of
+from service.learning.judging import judge, judge_out_of_fold
 from service.learning.pricing import AnyCosts, PricedCosts, cost_spec
+from service.learning.report import dump_report, report_of
 from service.learning.schema import schema_of
+from service.learning.test_part import dump_test_part, test_part_of
 
 Columns = Mapping[str, NDArray[Any]]
 #: phase, round, rounds, fraction of the whole
@@ -39,6 +38,8 @@ class Trained:
         The same for the same data, spec and library versions.
     metrics : dict
         Those of the test part, and under `out_of_fold` those of the rows that were trained on.
+    report, test_part : bytes
+        Read by `learning.load_report` and `learning.load_test_part`.
     schema : dict
         What a row to predict looks like.
     training_seconds : float
@@ -47,6 +48,8 @@ class Trained:
 
     artifact: bytes
     metrics: dict[str, Any]
+    report: bytes
+    test_part: bytes
     schema: dict[str, Any]
     library_versions: dict[str, str]
     training_seconds: float
@@ -107,10 +110,11 @@ def fit(
         fitted_on = rows.of(train)
         model = _model(spec, prices)
         model.fit(fitted_on.columns, fitted_on.labels, **_fit_params(spec, fitted_on), progress=progress)
-        metrics = {
-            **_test_metrics(model.scorer(), rows.of(test), spec.seed),
-            "out_of_fold": _fold_metrics(model, fitted_on, spec.seed),
-        }
+        scorer, tested_on = model.scorer(), rows.of(test)
+        tested = judge(scorer, tested_on.columns, tested_on.codes, tested_on.weight)
+        folded = judge_out_of_fold(model, fitted_on.columns, fitted_on.codes, fitted_on.weight)
+        metrics = {**tested.metrics(spec.seed), "out_of_fold": folded.metrics(spec.seed)}
+        report = report_of(scorer, tested, folded, tested_on.columns)
     except ValueError as error:
         raise InvalidError(
             "invalid_data", str(error), [FieldError("/dataset", "invalid_data", str(error))]
@@ -119,6 +123,8 @@ def fit(
     return Trained(
         artifact=dump(model),
         metrics=metrics,
+        report=dump_report(report),
+        test_part=dump_test_part(test_part_of(tested, test)),
         schema=schema_of(dataset, fitted_on.columns, prices),
         library_versions={name: version(name) for name in _LIBRARIES},
         training_seconds=round(seconds, 3),
@@ -182,64 +188,3 @@ def _fit_params(spec: TrainingSpec, rows: _Rows) -> dict[str, Any]:
         "sample_weight": rows.weight,
         **split_arrays(spec.split.kind, rows.split_by),
     }
-
-
-def _test_metrics(scorer: Scorer, rows: _Rows, seed: int) -> dict[str, Any]:
-    answer = scorer.decide(rows.columns)
-    scores = answer.scores
-    return _metrics(
-        rows,
-        scorer.costs,
-        scores.probabilities,
-        scores.score,
-        answer.decisions,
-        scale=scorer.ensemble.scale,
-        seed=seed,
-    )
-
-
-def _fold_metrics(model: Any, rows: _Rows, seed: int) -> dict[str, Any]:
-    """Metrics of the rows that were trained on, each judged by what was fitted without it."""
-    judged = np.flatnonzero(~np.isnan(model.oof_probabilities_).any(axis=1))
-    scorer, own = model.scorer(), rows.of(judged)
-    probabilities, score = model.oof_probabilities_[judged], model.oof_score_[judged]
-    costs = scorer.costs.evaluate(own.columns, len(judged))
-    serves, positive = scorer.costs.serves, scorer.costs.positive
-    if scorer.rule == "expected_cost":
-        decisions = decide(probabilities, costs, serves=serves, positive=positive)
-    elif positive is None:
-        decisions = decide_by_label(score.argmax(axis=1), probabilities, costs, serves=serves)
-    else:
-        cut = scorer.score_threshold
-        decisions = decide_by_threshold(score, cut, probabilities, costs, serves=serves, positive=positive)
-    return _metrics(
-        own, scorer.costs, probabilities, score, decisions, scale=scorer.ensemble.scale, seed=seed
-    )
-
-
-def _metrics(
-    rows: _Rows,
-    spec: PricedCosts,
-    probabilities: NDArray[np.float64],
-    score: NDArray[np.float64],
-    decisions: Decisions,
-    *,
-    scale: float,
-    seed: int,
-) -> dict[str, Any]:
-    costs = spec.evaluate(rows.columns, len(rows.codes))
-    found = evaluate(
-        rows.codes,
-        probabilities,
-        costs,
-        spec.serves,
-        spec.positive,
-        decisions,
-        score,
-        rows.weight,
-        seed,
-        score_scale=scale,
-    )
-    unreasonable = int(unreasonable_rows(costs, spec.serves).sum()) if costs.ndim == 3 else 0
-    baseline = spec.actions[found["baseline_action"]].name
-    return found | {"baseline_action": baseline, "unreasonable_rows": unreasonable}

@@ -21,11 +21,13 @@ Sessions = sessionmaker[Session]
 
 @dataclass(frozen=True)
 class NewVersion:
-    """What a successful attempt makes: the name of its artifact, and what is known about it."""
+    """What a successful attempt makes: the names of its artifacts, and what is known about it."""
 
     dataset_sha256: str
     artifact_sha256: str
     artifact_bytes: int
+    report_sha256: str
+    test_part_sha256: str
     metrics: dict[str, Any]
     schema: dict[str, Any]
     library_versions: dict[str, Any]

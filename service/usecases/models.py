@@ -189,7 +189,7 @@ def _alias(session: Session, model: Model, name: str) -> Alias:
 
 def _delete_bytes(sessions: Sessions, store: FolderStore, versions: Iterable[Version]) -> None:
     # After the commit: a crash in between leaves bytes without a row, never a row without bytes.
-    digests = [version.artifact_sha256 for version in versions]
+    digests = [digest for version in versions for digest in version.artifacts]
     with sessions() as session:
         for digest in registry.unused_artifacts(session, digests):
             store.delete(digest)

@@ -173,6 +173,8 @@ def execute(store: FolderStore, order: dict[str, Any], report: Report) -> dict[s
         "dataset_sha256": dataset.sha256,
         "artifact_sha256": store.put(trained.artifact),
         "artifact_bytes": len(trained.artifact),
+        "report_sha256": store.put(trained.report),
+        "test_part_sha256": store.put(trained.test_part),
         "metrics": trained.metrics,
         "schema": trained.schema,
         "library_versions": trained.library_versions,

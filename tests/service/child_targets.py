@@ -113,6 +113,8 @@ def train(payload: Any, send: Any) -> Any:
     return {
         "dataset_sha256": "d" * 64,
         "artifact_sha256": "a" * 64,
+        "report_sha256": "b" * 64,
+        "test_part_sha256": "c" * 64,
         "artifact_bytes": 1,
         "metrics": {"savings": 0.5},
         "schema": {},

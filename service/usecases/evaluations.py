@@ -1,0 +1,32 @@
+"""What is known about how good a version is, beyond the figures of its row."""
+
+from typing import Any, Literal
+
+from sqlalchemy.orm import Session, sessionmaker
+
+from service import learning
+from service.artifacts.folder import FolderStore
+from service.domain.errors import ConflictError
+from service.domain.models import Version
+from service.usecases.models import read_version
+
+Sessions = sessionmaker[Session]
+#: The rows set aside, or those that were trained on, each judged by what was fitted without it.
+Part = Literal["test", "out_of_fold"]
+
+
+def read_report(
+    readers: Sessions, store: FolderStore, tenant: str, model: str, number: int
+) -> tuple[Version, dict[str, Any]]:
+    """Read the report of a version, see `service.learning.report`.
+
+    Raises
+    ------
+    ConflictError
+        `no_report`: it was trained before reports were kept.
+    """
+    version = read_version(readers, tenant, model, number)
+    if version.report_sha256 is None:
+        detail = "this version has no report: it was made before reports were kept; train it again"
+        raise ConflictError("no_report", detail)
+    return version, learning.load_report(store.read(version.report_sha256))

@@ -1,0 +1,69 @@
+"""How good a version is, over HTTP: figures and curves of versions that were trained for real."""
+
+from typing import Any
+
+import pytest
+
+from tests.service.conftest import Service, problem, table
+
+MATRIX = {"classes": ["a", "b", "c"], "matrix": [[0, 1, 2], [5, 0, 1], [9, 3, 0]], "orientation": "rows_true"}
+QUICK = {"n_estimators": 20}
+
+
+@pytest.fixture(scope="module")
+def judged(service: Service) -> str:
+    """A model of two classes with costs per row."""
+    costs = {"fn": {"per": {"amount": 1.0}}, "fp": 5}
+    job = service.train("judged", table(500), costs, params=QUICK, options={"positive_class": "fraud"})
+    assert job["status"] == "succeeded", job
+    return "/v1/models/judged/versions/1"
+
+
+@pytest.fixture(scope="module")
+def of_three(service: Service) -> str:
+    """A model of three classes over trees."""
+    params = {"n_estimators": 5, "estimator": {"name": "tree", "max_depth": 2}}
+    job = service.train("judged-three", table(500, classes=("a", "b", "c")), MATRIX, params=params)
+    assert job["status"] == "succeeded", job
+    return "/v1/models/judged-three/versions/1"
+
+
+def curves(service: Service, path: str, **query: str) -> dict[str, Any]:
+    answer = service.http.get(f"{path}/curves", params=query)
+    assert answer.status_code == 200, answer.text
+    assert "immutable" in answer.headers["cache-control"]
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+@pytest.mark.parametrize("part", ["test", "out_of_fold"])
+def test_curves_agree_with_the_metrics(service: Service, judged: str, part: str) -> None:
+    found = curves(service, judged, part=part)
+    metrics = service.http.get(f"{judged}/evaluation").json()["metrics"]
+    metrics = metrics if part == "test" else metrics["out_of_fold"]
+    assert (found["part"], found["positive_class"], found["undefined"]) == (part, "fraud", {})
+    roc, thresholds = found["roc"], found["thresholds"]
+    steps = zip(roc["fpr"], roc["fpr"][1:], roc["tpr"], roc["tpr"][1:], strict=False)
+    assert sum((b - a) * (y + z) / 2 for a, b, y, z in steps) == pytest.approx(metrics["roc_auc"], abs=0.02)
+    whole = [sum(row) for row in zip(*(thresholds[name] for name in ("tp", "fp", "fn", "tn")), strict=True)]
+    assert whole == pytest.approx([metrics["rows"]] * len(whole))
+    assert min(thresholds["cost"]) <= metrics["baseline_cost"]
+    assert sum(found["calibration"]["weight"]) == pytest.approx(metrics["rows"])
+    for name in ("roc", "pr", "calibration", "cost", "net_benefit", "thresholds"):
+        lengths = {len(column) for column in found[name].values()}
+        assert len(lengths) == 1
+        assert 1 <= lengths.pop() <= 512
+    assert found["classes"] is None
+
+
+def test_curves_of_three_classes_are_of_each_against_the_rest(service: Service, of_three: str) -> None:
+    found = curves(service, of_three)
+    assert (found["positive_class"], found["thresholds"], found["roc"]) == (None, None, None)
+    assert [one["class"] for one in found["classes"]] == ["a", "b", "c"]
+    assert all(one["roc"]["tpr"][-1] == 1.0 for one in found["classes"])
+
+
+def test_curves_that_are_not_there(service: Service, judged: str) -> None:
+    problem(service.http.get(f"{judged[:-1]}9/curves"), 404, "not_found")
+    problem(service.http.get(f"{judged}/curves", params={"part": "train"}), 422, "invalid")
+    problem(service.http.get(f"{judged}/curves", params={"page": "2"}), 400, "unknown_parameter")

@@ -1,0 +1,69 @@
+"""The test part is kept whole, and bytes that are none are refused."""
+
+import json
+
+import numpy as np
+import pytest
+import safetensors.numpy
+
+from service.domain.errors import ConflictError
+from service.learning import fit, load_report, load_test_part
+
+AMOUNTS = {"fn": {"per": {"amount": 1.0}}, "fp": {"per": {"price": 1.0}}}
+MATRIX = {"classes": ["c", "a", "b"], "matrix": [[0, 1, 2], [5, 0, 1], [9, 3, 0]], "orientation": "rows_true"}
+
+
+@pytest.fixture
+def trained(table, spec, spelled, columns_of):
+    def train(costs, classes=("legit", "fraud")):
+        dataset, typed = table(columns_of(300, classes=classes))
+        return dataset, typed, fit(spec(costs), dataset, typed, spelled(costs))
+
+    return train
+
+
+def test_it_holds_what_the_metrics_are_made_of(trained):
+    dataset, typed, found = trained(AMOUNTS)
+    part = load_test_part(found.test_part)
+    assert part.classes == dataset.classes
+    assert [dataset.classes[code] for code in part.codes] == typed["label"][part.rows].tolist()
+    assert np.array_equal(part.weight, typed["w"][part.rows])
+    own = part.costs[np.arange(len(part.codes)), part.codes, part.decision]
+    assert (own * part.weight).sum() == pytest.approx(found.metrics["total_cost"])
+    assert part.probabilities.sum(axis=1) == pytest.approx(1.0)
+
+
+def test_three_classes(trained):
+    part = load_test_part(trained(MATRIX, ("a", "b", "c"))[2].test_part)
+    assert (part.positive, part.costs.shape, part.score.shape[1]) == (None, (3, 3), 3)
+
+
+def test_a_report_says_which_columns_matter(trained):
+    dataset, _, found = trained(AMOUNTS)
+    report = load_report(found.report)
+    features = {column.name for column in dataset.columns_of("feature")}
+    assert {one["feature"] for one in report["importance"]} == features
+    assert {one["feature"] for one in report["shapes"]} == features
+
+
+@pytest.mark.parametrize("name", ["costs", "decision", "score", "rows"])
+def test_a_part_of_other_shapes_is_refused(trained, name):
+    data = trained(AMOUNTS)[2].test_part
+    arrays = safetensors.numpy.load(data)
+    arrays[name] = arrays[name][:-1]
+    with pytest.raises(ConflictError):
+        load_test_part(safetensors.numpy.save(arrays, {"costboost.test_part": _metadata(data)}))
+
+
+def _metadata(data):
+    size = int.from_bytes(data[:8], "little")
+    return json.loads(data[8 : 8 + size])["__metadata__"]["costboost.test_part"]
+
+
+def test_other_bytes_are_refused(trained):
+    data = trained(AMOUNTS)[2].test_part
+    for wrong in (b"", data[:-8], data[:40], b"\xff" * 64, data[8:], b"{}", b"[]", b"[" * 100_000):
+        for load in (load_test_part, load_report):
+            with pytest.raises(ConflictError) as refused:
+                load(wrong)
+            assert refused.value.code == "artifact_corrupt"
