@@ -6,9 +6,8 @@ from typing import Any
 import msgspec
 
 from service.api.problems import faults_of
-from service.domain.predictions import PredictBody
 from service.learning import Answers, Explanation
-from service.rows import times
+from service.rows import Sent, times
 from service.usecases.predicting import Predicted, Priced
 from service.usecases.scoring import Loaded
 
@@ -34,13 +33,31 @@ UNEXPLAINED = NOTHING | dict.fromkeys(
 )
 
 
-def encode(loaded: Loaded, wish: PredictBody, predicted: Predicted, priced: Priced | None) -> bytes:
-    """Write the whole answer."""
+def encode(
+    loaded: Loaded,
+    sent: Sent,
+    predicted: Predicted,
+    priced: Priced | None,
+    *,
+    explained: bool,
+    ids: Sequence[str] = (),
+) -> bytes:
+    """
+    Write the whole answer.
+
+    Parameters
+    ----------
+    explained : bool
+        Whether reasons were asked for.
+    ids : sequence of str
+        Ids of the decision records of the sound rows, when they are kept.
+    """
+    nothing = UNEXPLAINED if explained else NOTHING
     answer = {
         "model": loaded.model.name,
         "version": loaded.version.number,
         "costs": _source(priced),
-        "predictions": _predictions(wish, predicted),
+        "predictions": _predictions(sent, predicted, _warnings(loaded, sent, predicted), nothing, ids),
     }
     if predicted.faults:
         answer |= {"errors": faults_of(predicted.faults), "errors_total": predicted.faults_total}
@@ -55,26 +72,32 @@ def _source(priced: Priced | None) -> dict[str, Any]:
     return source
 
 
-def _predictions(wish: PredictBody, predicted: Predicted) -> list[dict[str, Any]]:
-    rows = wish.rows
-    nothing = NOTHING if wish.explain is None else UNEXPLAINED
-    if predicted.answers is None:
-        return [{**_id(row), **nothing, "warnings": []} for row in rows]
-    answered = _answered(predicted.answers)
-    if predicted.answers.explanation is not None:
-        reasons = _reasons(predicted.answers.classes, predicted.answers.explanation)
-        answered = [one | told for one, told in zip(answered, reasons, strict=True)]
-    if len(answered) < len(rows):
+def _predictions(
+    sent: Sent,
+    predicted: Predicted,
+    warnings: list[list[dict[str, str]]],
+    nothing: dict[str, Any],
+    ids: Sequence[str],
+) -> list[dict[str, Any]]:
+    answered = list[dict[str, Any]]()
+    if predicted.answers is not None:
+        answered = _answered(predicted.answers)
+        if predicted.answers.explanation is not None:
+            reasons = _reasons(predicted.answers.classes, predicted.answers.explanation)
+            answered = [one | told for one, told in zip(answered, reasons, strict=True)]
+        if ids:
+            answered = [{"prediction_id": id_, **one} for id_, one in zip(ids, answered, strict=True)]
+    if len(answered) < len(sent):
         found = dict(zip(predicted.sound.tolist(), answered, strict=True))
-        answered = [found.get(index, nothing) for index in range(len(rows))]
-    warnings = _warnings(rows, predicted)
+        answered = [found.get(index, nothing) for index in range(len(sent))]
     return [
-        {**_id(row), **one, "warnings": told} for row, one, told in zip(rows, answered, warnings, strict=True)
+        {**_id(sent, row), **one, "warnings": told}
+        for row, (one, told) in enumerate(zip(answered, warnings, strict=True))
     ]
 
 
-def _id(row: Any) -> dict[str, Any]:
-    return {"id": row["id"]} if isinstance(row, dict) and "id" in row else {}
+def _id(sent: Sent, row: int) -> dict[str, Any]:
+    return {"id": sent.cell(row, "id")} if sent.has(row, "id") else {}
 
 
 def _answered(answers: Answers) -> list[dict[str, Any]]:
@@ -144,15 +167,14 @@ def _by_class(classes: Sequence[str], value: Any) -> Any:
     return dict(zip(classes, value, strict=True)) if isinstance(value, list) else value
 
 
-def _warnings(rows: Sequence[Any], predicted: Predicted) -> list[list[dict[str, str]]]:
-    extra = [name for name in predicted.extra if name != "id"]
+def _warnings(loaded: Loaded, sent: Sent, predicted: Predicted) -> list[list[dict[str, str]]]:
+    if predicted.answers is None:
+        return [[] for _ in range(len(sent))]
+    extra = [name for name in predicted.extra if name not in ("id", loaded.version.schema.get("subject"))]
     told: list[list[dict[str, str]]] = [
-        [{"code": "unknown_column", "feature": name} for name in extra if name in row]
-        if isinstance(row, dict)
-        else []
-        for row in rows
+        [{"code": "unknown_column", "feature": name} for name in extra if sent.has(row, name)]
+        for row in range(len(sent))
     ]
-    assert predicted.answers is not None
     if predicted.answers.unreasonable is not None:
         for index in predicted.sound[predicted.answers.unreasonable].tolist():
             told[index].append({"code": "unreasonable_costs", "detail": UNREASONABLE})

@@ -14,6 +14,7 @@ from service.api import (
     aliases,
     cost_specs,
     datasets,
+    decision_records,
     errors,
     evaluations,
     feedback,
@@ -28,6 +29,7 @@ from service.api import (
 from service.api.heads import HeadAsGet
 from service.api.middleware import OriginGuard, RequestContext, RequestLimits
 from service.learning import warm
+from service.usecases.recording import Recorder
 from service.usecases.scoring import Scoring
 from service.wiring import Wiring
 
@@ -45,6 +47,7 @@ ROUTERS = (
     evaluations.router,
     aliases.router,
     feedback.router,
+    decision_records.router,
     probes.router,
     pages.router,
 )
@@ -84,6 +87,7 @@ def create_app(wiring: Wiring) -> FastAPI:
     app.state.wiring = wiring
     app.state.stopping = False
     app.state.scoring = Scoring(wiring.readers, wiring.store)
+    app.state.recorder = Recorder(wiring.sessions)
     for router in ROUTERS:
         app.include_router(router)
     errors.install(app)
@@ -93,7 +97,9 @@ def create_app(wiring: Wiring) -> FastAPI:
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     scoring: Scoring = app.state.scoring
+    recorder: Recorder = app.state.recorder
     scoring.start()
+    recorder.start()
     app.state.wiring.nursery.warm()
     # The first training that is asked for shall not wait for the import of scikit-learn.
     threading.Thread(target=warm, name="warm-learning", daemon=True).start()
@@ -102,3 +108,4 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         yield
     finally:
         await anyio.to_thread.run_sync(scoring.stop)
+        await anyio.to_thread.run_sync(recorder.stop)

@@ -74,6 +74,12 @@ REQUEST: Final[dict[str, Any]] = {
             "properties": {"top": {"type": "integer", "minimum": 1, "description": "All when left out."}},
             "description": "Say for each row which columns pushed most towards its decision.",
         },
+        "record": {
+            "enum": [False, True, "durable"],
+            "default": False,
+            "description": "true: keep the decisions, each readable within a second by its `prediction_id`; "
+            "durable: answer only when they are kept.",
+        },
         "on_row_error": {
             "enum": ["fail", "null"],
             "default": "fail",
@@ -87,7 +93,8 @@ PREDICTION: Final[dict[str, Any]] = {
     "type": "object",
     "description": "Of a row with a fault (on_row_error null) all but `id` and `warnings` is null.",
     "properties": {
-        "id": {"type": ["string", "number"], "description": "As sent."},
+        "id": {"type": ["string", "number", "null"], "description": "As sent."},
+        "prediction_id": {"type": "string", "description": "With `record`: id of the decision record."},
         "probabilities": {"type": ["object", "null"], "additionalProperties": {"type": "number"}},
         "decision": {"type": ["string", "null"], "description": "The chosen action."},
         "label": {"type": ["string", "null"], "description": "The class it serves; null for a review."},

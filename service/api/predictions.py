@@ -3,6 +3,7 @@
 import os
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, TypeVar
 
@@ -17,6 +18,7 @@ from service.api.figures import DECISIONS
 from service.api.prediction_schema import OPENAPI, PREDICTED
 from service.api.problems import responses
 from service.api.routes import StrictRoute
+from service.domain.decision_records import DecisionRecord
 from service.domain.errors import (
     NotAcceptableError,
     NotFoundError,
@@ -24,8 +26,10 @@ from service.domain.errors import (
     UnsupportedMediaTypeError,
     pointer,
 )
-from service.domain.predictions import PredictBody, Selector, decode, selected
+from service.domain.predictions import PredictOptions, Selector, decode, selected
+from service.rows import JsonRows, Sent
 from service.usecases.predicting import Predicted, Priced, predict, price
+from service.usecases.recording import Recorder, records_of
 from service.usecases.scoring import Loaded, Scoring
 
 router = APIRouter(route_class=StrictRoute, tags=["predictions"])
@@ -104,17 +108,26 @@ async def _answer(request: Request, path: Selector) -> Response:
     loaded = scoring.cached(selector)
     if loaded is None:
         loaded = await _load(scoring, selector, path, wish)
-    costs = await _costs(scoring, loaded, wish)
+    asked = _Asked(selector, loaded, wish, JsonRows(wish.rows), await _costs(scoring, loaded, wish))
     max_rows = request.app.state.wiring.settings.max_predict_rows
     is_quick = wish.explain is None or loaded.predictor.explains_quickly
     if is_small and is_quick and len(wish.rows) <= INLINE_ROWS:
-        answer = _predict(loaded, wish, costs, max_rows)
+        answer, records = _predict(asked, max_rows)
     else:
-        answer = await _in_thread(request, _predict, loaded, wish, costs, max_rows)
+        answer, records = await _in_thread(request, _predict, asked, max_rows)
+    if records:
+        await _keep(request.app.state.recorder, records, durably=wish.record == "durable")
     return Response(answer, media_type=JSON)
 
 
-async def _load(scoring: Scoring, selector: Selector, path: Selector, wish: PredictBody) -> Loaded:
+async def _keep(recorder: Recorder, records: list[DecisionRecord], *, durably: bool) -> None:
+    if durably:
+        await anyio.to_thread.run_sync(recorder.write, records)
+    else:
+        recorder.keep(records)
+
+
+async def _load(scoring: Scoring, selector: Selector, path: Selector, wish: PredictOptions) -> Loaded:
     try:
         return await anyio.to_thread.run_sync(scoring.load, selector)
     except NotFoundError as error:
@@ -125,13 +138,27 @@ async def _load(scoring: Scoring, selector: Selector, path: Selector, wish: Pred
         raise
 
 
-def _predict(loaded: Loaded, wish: PredictBody, costs: Priced | None, max_rows: int) -> bytes:
-    predicted = predict(loaded.predictor, wish, costs, max_rows)
+@dataclass(frozen=True)
+class _Asked:
+    """All that an answer follows from."""
+
+    selector: Selector
+    loaded: Loaded
+    wish: PredictOptions
+    sent: Sent
+    costs: Priced | None
+
+
+def _predict(asked: _Asked, max_rows: int) -> tuple[bytes, list[DecisionRecord]]:
+    loaded, wish, sent, costs = asked.loaded, asked.wish, asked.sent, asked.costs
+    predicted = predict(loaded.predictor, wish, sent, costs, max_rows)
     _count(loaded, predicted)
-    return encode(loaded, wish, predicted, costs)
+    records = records_of(loaded, asked.selector, sent, predicted, costs) if wish.record is not False else []
+    ids = [record.id for record in records]
+    return encode(loaded, sent, predicted, costs, explained=wish.explain is not None, ids=ids), records
 
 
-async def _costs(scoring: Scoring, loaded: Loaded, wish: PredictBody) -> Priced | None:
+async def _costs(scoring: Scoring, loaded: Loaded, wish: PredictOptions) -> Priced | None:
     if (own := wish.own_costs) is not None:
         return price(loaded.predictor, own)
     if wish.cost_spec is None:

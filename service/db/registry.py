@@ -20,6 +20,13 @@ def find_model(session: Session, tenant: str, name: str, *, lock: bool = False) 
     return None if row is None else _value(Model, row)
 
 
+def find_model_by_id(session: Session, tenant: str, model_id: str) -> Model | None:
+    """Find a model by its id."""
+    query = select(ModelRow).where(ModelRow.tenant_id == tenant, ModelRow.id == model_id)
+    row = session.scalars(query).one_or_none()
+    return None if row is None else _value(Model, row)
+
+
 def list_models(session: Session, tenant: str, limit: int, after: str | None) -> list[Model]:
     """List models, newest first, with ids below `after`."""
     query = select(ModelRow).where(ModelRow.tenant_id == tenant).order_by(ModelRow.id.desc()).limit(limit)

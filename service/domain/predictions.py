@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -12,10 +12,8 @@ from service.domain import strict_json
 from service.domain.errors import FieldError, InvalidError, pointer
 from service.domain.models import CHAMPION
 
-#: Fields of the contract that this release does not have.
-NOT_YET: Final = ("record",)
-
 OnRowError = Literal["fail", "null"]
+Record = bool | Literal["durable"]
 
 # msgspec says where: "Expected `int`, got `str` - at `$.version`".
 _PLACE = re.compile(r"(?P<detail>.*?)(?: - at (?:the key in )?`\$(?P<place>.*)`)?", re.DOTALL)
@@ -38,19 +36,18 @@ class Explain(msgspec.Struct, forbid_unknown_fields=True, frozen=True, gc=False)
     top: int | None = None
 
 
-class PredictBody(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+class PredictOptions(msgspec.Struct, forbid_unknown_fields=True, gc=False, kw_only=True):
     """
-    The JSON body of a prediction; everything but `rows` may be left out.
+    What may be said beside the rows; all of it may be left out.
 
     Attributes
     ----------
-    rows : list
-        Objects of column and value, and an `id` that is given back.
     costs : object
         Costs in one of their three forms; kept as JSON until the classes are known.
+    record : bool or "durable"
+        Keep the decisions; "durable": answer only when they are kept.
     """
 
-    rows: list[Any]
     model: str | None = None
     alias: str | None = None
     version: int | None = None
@@ -60,12 +57,25 @@ class PredictBody(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     threshold: float | None = None
     on_row_error: OnRowError = "fail"
     explain: Explain | None = None
-    record: Any = None
+    record: Record = False
 
     @property
     def own_costs(self) -> bytes | None:
         """Costs of the request as JSON."""
         return None if bytes(self.costs) == b"null" else bytes(self.costs)
+
+
+class PredictBody(PredictOptions, forbid_unknown_fields=True, gc=False, kw_only=True):
+    """
+    The JSON body of a prediction.
+
+    Attributes
+    ----------
+    rows : list
+        Objects of column and value, and an `id` that is given back.
+    """
+
+    rows: list[Any]
 
 
 @dataclass(frozen=True)
@@ -97,6 +107,8 @@ _KINDS = {
     "array": "a list",
     "object": "an object",
 }
+#: What can be chosen from, field by field.
+_CHOICES = {"on_row_error": "'fail' or 'null'", "record": "true, false or 'durable'"}
 _DECODER = msgspec.json.Decoder(PredictBody)
 
 
@@ -131,7 +143,7 @@ def _may_be_odd(wish: PredictBody, body: bytes) -> bool:
     if wish.own_costs is not None or b"\\u" in body:
         return True
     fields = sum(value is not None for value in (wish.model, wish.alias, wish.version, wish.cost_spec))
-    fields += (wish.threshold is not None) + (wish.on_row_error != "fail") + 1
+    fields += (wish.threshold is not None) + (wish.on_row_error != "fail") + (wish.record is not False) + 1
     if wish.priors is not None:
         fields += 1 + len(wish.priors)
     if wish.explain is not None:
@@ -159,7 +171,7 @@ def _infinite(value: Any, at: str) -> Iterator[str]:
             yield from _infinite(item, f"{at}/{index}")
 
 
-def selected(path: Selector, wish: PredictBody) -> Selector:
+def selected(path: Selector, wish: PredictOptions) -> Selector:
     """
     Join what path and query say to what the body says.
 
@@ -183,10 +195,6 @@ def _inconsistent(place: str, detail: str) -> InvalidError:
 
 
 def _check(wish: PredictBody) -> None:
-    asked = [name for name in NOT_YET if getattr(wish, name) not in (None, False)]
-    if asked:
-        faults = [FieldError(pointer(name), "not_supported_yet", "is not supported yet") for name in asked]
-        raise InvalidError("not_supported_yet", f"not supported yet: {', '.join(asked)}", faults)
     if wish.own_costs is not None and wish.cost_spec is not None:
         raise _inconsistent("/cost_spec", "cannot be given together with costs")
     faults = list[FieldError]()
@@ -221,7 +229,7 @@ def _invalid(message: str) -> InvalidError:
     elif missing := re.fullmatch(r"Object missing required field `(.*)`", detail):
         steps, code, detail = [*steps, missing[1]], "missing", "is required"
     elif detail.startswith("Invalid enum value"):
-        code, detail = "unknown_value", "must be 'fail' or 'null'"
+        code, detail = "unknown_value", f"must be {_CHOICES[steps[-1]]}"
     elif typed := re.fullmatch(r"Expected `(.*)`, got `(.*)`", detail):
         detail = f"must be {_spoken(typed[1])}, not {_spoken(typed[2])}"
     return InvalidError(

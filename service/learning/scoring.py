@@ -50,6 +50,8 @@ class Answers:
         Rows in which a wrong decision costs no more than the right one; None where costs are constant.
     explanation : Explanation or None
         What each column adds; None where nobody asked.
+    cells : ndarray of shape (K, A) or (n, K, A), or None
+        Cost of each action for each true class; None where nobody asked.
     """
 
     classes: tuple[str, ...]
@@ -68,6 +70,7 @@ class Answers:
     unknown: dict[str, NDArray[np.bool_]]
     unreasonable: NDArray[np.bool_] | None
     explanation: Explanation | None = None
+    cells: NDArray[np.float64] | None = None
 
 
 class Predictor:
@@ -127,6 +130,7 @@ class Predictor:
         priors: Mapping[str, float] | None = None,
         threshold: float | None = None,
         reasons: int | None = None,
+        cells: bool = False,
     ) -> Answers:
         """Score n rows and decide.
 
@@ -142,6 +146,8 @@ class Predictor:
             Two classes: decide positive iff p is above it, whatever the costs.
         reasons : int, optional
             Explain the rows, and order so many columns of each by their push towards the decision.
+        cells : bool
+            Give the cost cells of the rows as well.
 
         Raises
         ------
@@ -174,6 +180,7 @@ class Predictor:
             unknown=self._scorer.encoder.unknown(columns),
             unreasonable=odd,
             explanation=None if reasons is None else self._explained(columns, answer, shares, reasons),
+            cells=answer.costs.evaluate(columns, n) if cells else None,
         )
 
     def _explained(

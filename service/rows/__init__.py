@@ -5,22 +5,31 @@ seconds since 1970 UTC (NaN = missing), category and text object arrays of str o
 decided in `cells`, once, so the same table is the same columns in every media type.
 """
 
+from service.rows.cells import text_of
+from service.rows.columns import TypedArray
 from service.rows.decoding import Decoded, decode_body, decode_rows
 from service.rows.encoding import encode_table, iterate_csv
 from service.rows.intake import Table, read_table
 from service.rows.media import MEDIA_TYPES, media_type_of
 from service.rows.parquet import read_parquet, write_parquet
+from service.rows.sent import JsonRows, Sent, TableRows, plain_row
 
 __all__ = [
     "MEDIA_TYPES",
     "Decoded",
+    "JsonRows",
+    "Sent",
     "Table",
+    "TableRows",
+    "TypedArray",
     "decode_body",
     "decode_rows",
     "encode_table",
     "iterate_csv",
     "media_type_of",
+    "plain_row",
     "read_parquet",
     "read_table",
+    "text_of",
     "write_parquet",
 ]

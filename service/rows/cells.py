@@ -111,6 +111,14 @@ def category(value: object) -> str | None:
     return canonical_label(value)
 
 
+def text_of(value: object) -> str | None:
+    """What names a thing, spelled as a category; None for what is neither text nor a number."""
+    try:
+        return category(value)
+    except CellFaultError:
+        return None
+
+
 def label(value: object) -> str | None:
     """The canonical spelling of a label."""
     text = category(value)

@@ -15,7 +15,7 @@ from service.rows.cells import detail_of
 from service.rows.columns import Fault, Typed, TypedArray, from_values
 from service.rows.intake import missing
 from service.rows.media import MediaType
-from service.rows.raw import Faults
+from service.rows.raw import Faults, RawTable
 from service.rows.reading import decode_column, note_faults, read_raw
 
 
@@ -129,7 +129,11 @@ def decode_body(
     MalformedError
         The bytes are not of the media type.
     """
-    raw = read_raw(io.BytesIO(data), media_type, limits)
+    return decode_table(read_raw(io.BytesIO(data), media_type, limits), columns)
+
+
+def decode_table(raw: RawTable, columns: Sequence[InputColumn]) -> Decoded:
+    """Decode a table that was read in any media type."""
     decoded = Decoded(raw.rows)
     for column in columns:
         if column.name not in raw.names:

@@ -1,6 +1,7 @@
 """Rows to answers, with a version that is at hand: decode, score, decide. Nothing here waits."""
 
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -13,9 +14,9 @@ from service.domain.cost_specs import AnyCosts
 from service.domain.costs import COSTS
 from service.domain.errors import FieldError, InvalidError, TooLargeError, listed, pointer
 from service.domain.faults import field_errors
-from service.domain.predictions import PredictBody
+from service.domain.predictions import PredictOptions
 from service.learning import Answers, Predictor, PricedCosts
-from service.rows import Decoded, decode_rows
+from service.rows import Decoded, Sent, TypedArray
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,8 @@ class Predicted:
     faults_total : int
     extra : tuple of str
         Columns that some row has and the version does not ask for.
+    columns : mapping of name to ndarray of shape (m,)
+        The typed columns of the rows in `sound`.
     """
 
     answers: Answers | None
@@ -40,6 +43,7 @@ class Predicted:
     faults: tuple[FieldError, ...]
     faults_total: int
     extra: tuple[str, ...]
+    columns: Mapping[str, TypedArray]
 
 
 @dataclass(frozen=True)
@@ -85,7 +89,9 @@ def price(predictor: Predictor, costs: bytes) -> Priced:
     return Priced(predictor.cost_spec(spelled), spelled)
 
 
-def predict(predictor: Predictor, wish: PredictBody, priced: Priced | None, max_rows: int) -> Predicted:
+def predict(
+    predictor: Predictor, wish: PredictOptions, sent: Sent, priced: Priced | None, max_rows: int
+) -> Predicted:
     """
     Decode, score and decide the rows.
 
@@ -96,26 +102,25 @@ def predict(predictor: Predictor, wish: PredictBody, priced: Priced | None, max_
     InvalidError
         A row has a fault and `on_row_error` is "fail", or priors or threshold do not fit the version.
     """
-    if len(wish.rows) > max_rows:
+    if len(sent) > max_rows:
         detail = f"one request may bring at most {max_rows} rows"
         raise TooLargeError("too_many_rows", detail, [FieldError("/rows", "too_many_rows", detail)])
     costs = None if priced is None else priced.costs
-    decoded = decode_rows(wish.rows, predictor.inputs(costs))
+    decoded = sent.decode(predictor.inputs(costs))
     if decoded.faults.total and priced is not None:
-        _refuse_misspelled(predictor, wish, priced)
+        _refuse_misspelled(predictor, sent, priced)
     if wish.on_row_error == "fail":
         decoded.refuse_faults()
     return _predict_sound(predictor, decoded, wish, costs)
 
 
-def _refuse_misspelled(predictor: Predictor, wish: PredictBody, priced: Priced) -> None:
+def _refuse_misspelled(predictor: Predictor, sent: Sent, priced: Priced) -> None:
     """Refuse costs that read a column which nobody has, where one of nearly this name exists."""
     known = [column.name for column in predictor.inputs()]
-    sent = {name for row in wish.rows if isinstance(row, dict) for name in row}
     faults = [
         FieldError(place, "unknown_column", f"there is no such column; known are {listed(known)}")
-        for name in sorted(priced.costs.columns - sent - set(known))
-        if get_close_matches(name, [*known, *sent])
+        for name in sorted(priced.costs.columns - sent.names - set(known))
+        if get_close_matches(name, [*known, *sent.names])
         for place in priced.places(name)
     ]
     if faults:
@@ -125,27 +130,33 @@ def _refuse_misspelled(predictor: Predictor, wish: PredictBody, priced: Priced) 
 
 
 def _predict_sound(
-    predictor: Predictor, decoded: Decoded, wish: PredictBody, costs: PricedCosts | None
+    predictor: Predictor, decoded: Decoded, wish: PredictOptions, costs: PricedCosts | None
 ) -> Predicted:
     sound = np.array([row for row in range(decoded.n) if row not in decoded.failed], dtype=np.intp)
     if not sound.size:
-        return Predicted(None, sound, decoded.errors, decoded.faults.total, decoded.extra)
+        return Predicted(None, sound, decoded.errors, decoded.faults.total, decoded.extra, {})
     columns = decoded.columns
     if decoded.failed:
         columns = {name: values[sound] for name, values in columns.items()}
     try:
         answers = predictor.predict(
-            columns, len(sound), costs, priors=wish.priors, threshold=wish.threshold, reasons=_top(wish)
+            columns,
+            len(sound),
+            costs,
+            priors=wish.priors,
+            threshold=wish.threshold,
+            reasons=_top(wish),
+            cells=wish.record is not False,
         )
     except InvalidError as error:
         if wish.on_row_error == "fail" or error.code != "cost_not_finite":
             raise
         _note(decoded, sound, error)
         return _predict_sound(predictor, decoded, wish, costs)
-    return Predicted(answers, sound, decoded.errors, decoded.faults.total, decoded.extra)
+    return Predicted(answers, sound, decoded.errors, decoded.faults.total, decoded.extra, columns)
 
 
-def _top(wish: PredictBody) -> int | None:
+def _top(wish: PredictOptions) -> int | None:
     """How many reasons each row shall have; None for no explanation at all."""
     if wish.explain is None:
         return None

@@ -224,7 +224,8 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
     ({"rows": [ROW], "explain": {"top": 0}}, "/explain/top", "out_of_range"),
     ({"rows": [ROW], "explain": {"best": 3}}, "/explain/best", "unknown_field"),
     ({"rows": [ROW], "explain": True}, "/explain", "wrong_type"),
-    ({"rows": [ROW], "record": True}, "/record", "not_supported_yet"),
+    ({"rows": [ROW], "record": "often"}, "/record", "unknown_value"),
+    ({"rows": [ROW], "record": 3}, "/record", "wrong_type"),
 ]
 
 
