@@ -21,6 +21,7 @@ from service.api import (
     models,
     openapi,
     pages,
+    performance,
     predictions,
     probes,
     training_jobs,
@@ -48,6 +49,7 @@ ROUTERS = (
     aliases.router,
     feedback.router,
     decision_records.router,
+    performance.router,
     probes.router,
     pages.router,
 )

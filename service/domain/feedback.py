@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
-from pydantic import AwareDatetime, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from service.domain.datasets import Label
+from service.domain.outcomes import Moment
 from service.domain.wording import Telling
 
 MAX_ITEMS = 10_000
@@ -20,9 +21,7 @@ class FeedbackItem(Telling):
 
     prediction_id: Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[^\x00-\x1f\x7f]+$")]
     label: Label = Field(description="The class that the row turned out to be of.")
-    observed_at: AwareDatetime | None = Field(
-        default=None, description="When this became known; now, if left out."
-    )
+    observed_at: Moment | None = Field(default=None, description="When this became known; now, if left out.")
     amount: float | None = Field(
         default=None,
         strict=True,

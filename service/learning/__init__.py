@@ -4,10 +4,12 @@ What needs scikit-learn and numba (algorithms, fitting) is imported when it is f
 process that only scores stays light.
 """
 
+from costboost.realised import RealisedCost
 from service.learning.algorithms import AlgorithmInfo, algorithm, algorithms, settle, warm
 from service.learning.checking import check
 from service.learning.division import Division, division_columns, rehearse
 from service.learning.fitting import Trained, fit
+from service.learning.outcomes import Outcomes, outcomes_of, outcomes_of_pairs
 from service.learning.pricing import (
     PricedCosts,
     checks,
@@ -25,8 +27,10 @@ __all__ = [
     "Answers",
     "Division",
     "Explanation",
+    "Outcomes",
     "Predictor",
     "PricedCosts",
+    "RealisedCost",
     "TestPart",
     "Trained",
     "algorithm",
@@ -42,6 +46,8 @@ __all__ = [
     "load",
     "load_report",
     "load_test_part",
+    "outcomes_of",
+    "outcomes_of_pairs",
     "rehearse",
     "settle",
     "warm",

@@ -1,9 +1,50 @@
-"""Decision records for tests that need some before anything is predicted."""
+"""Rows for tests that need some before anything is trained or predicted: versions, decision records."""
 
 from datetime import UTC, datetime
+from itertools import count
+from typing import Any
 
+from service.db import models as versions
+from service.db.tables import DatasetRow, TrainingJobRow
 from service.domain.decision_records import DecisionRecord
 from service.domain.ids import new_id
+from service.domain.training import JobStatus, TrainingJob, TrainingSpec
+from service.wiring import Wiring
+
+_numbers = count()
+
+
+def add_version(
+    wiring: Wiring, model: str = "cards", data: bytes | None = None, schema: dict[str, Any] | None = None
+) -> int:
+    """Add a version to a model as a finished training job does, and its bytes to the store."""
+    now = datetime.now(UTC)
+    artifact = f"bytes {next(_numbers)}".encode() if data is None else data
+    with wiring.sessions() as session:
+        dataset = DatasetRow(
+            id=new_id("ds"), tenant_id="default", name="d", media_type="text/csv",
+            sha256="0" * 64, bytes=1, content_sha256="0" * 64, rows=2, label="y",
+            classes=["0", "1"], class_counts={"0": 1, "1": 1}, positive_class="1",
+            positive_class_inferred=True, columns=[], created_at=now,
+        )  # fmt: skip
+        spec = TrainingSpec(model=model, dataset=dataset.id, costs={"fn": 5, "fp": 1})
+        job = TrainingJob(
+            new_id("job"), "default", model, dataset.id, spec,
+            JobStatus.SUCCEEDED, 1, 0, None, {}, None, now,
+        )  # fmt: skip
+        session.add(dataset)
+        session.flush()
+        row = TrainingJobRow(id=job.id, tenant_id="default", model=model, dataset_id=dataset.id, spec=spec)
+        row.status, row.created_at = "succeeded", now
+        session.add(row)
+        session.flush()
+        number = versions.add_version(
+            session, job, now, dataset_sha256="0" * 64, schema=schema or {"columns": []},
+            metrics={"roc_auc": 0.9}, library_versions={"numpy": "2"}, training_seconds=1.5,
+            artifact_sha256=wiring.store.put(artifact), artifact_bytes=len(artifact),
+        )  # fmt: skip
+        session.commit()
+    return number
 
 
 def record(**more: object) -> DecisionRecord:

@@ -36,6 +36,7 @@ CONTRACT = {
     "/v1/predict": {"post"},
     "/v1/models/{model}/predict": {"post"},
     "/v1/feedback": {"post"},
+    "/v1/models/{model}/performance": {"get"},
     "/livez": {"get"},
     "/readyz": {"get"},
     "/version": {"get"},

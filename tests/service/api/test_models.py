@@ -1,70 +1,24 @@
 """Models, versions and aliases over HTTP; the rows are written as a finished training job writes them."""
 
+import functools
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
-from datetime import UTC, datetime
-from itertools import count
 
 import pytest
 
-from service.db import models as versions
-from service.db.tables import AliasRow, DatasetRow, ModelRow, TrainingJobRow, VersionRow
-from service.domain.ids import new_id
+from service.db.tables import AliasRow, ModelRow, VersionRow
 from service.domain.models import Alias, Model, Version
-from service.domain.training import JobStatus, TrainingJob, TrainingSpec
+from tests.service import records
 from tests.service.conftest import Service, problem
 
 Add = Callable[..., int]
-_numbers = count()
 
 
 @pytest.fixture
 def add_version(fresh_service: Service) -> Add:
     """Add a version to a model, and its bytes to the store."""
-
-    def add(model: str = "cards", data: bytes | None = None) -> int:
-        now = datetime.now(UTC)
-        artifact = f"bytes {next(_numbers)}".encode() if data is None else data
-        with fresh_service.wiring.sessions() as session:
-            dataset = DatasetRow(
-                id=new_id("ds"), tenant_id="default", name="d", media_type="text/csv",
-                sha256="0" * 64, bytes=1, content_sha256="0" * 64, rows=2, label="y",
-                classes=["0", "1"], class_counts={"0": 1, "1": 1}, positive_class="1",
-                positive_class_inferred=True, columns=[], created_at=now,
-            )  # fmt: skip
-            spec = TrainingSpec(model=model, dataset=dataset.id, costs={"fn": 5, "fp": 1})
-            job = TrainingJob(
-                new_id("job"),
-                "default",
-                model,
-                dataset.id,
-                spec,
-                JobStatus.SUCCEEDED,
-                1,
-                0,
-                None,
-                {},
-                None,
-                now,
-            )
-            session.add(dataset)
-            session.flush()
-            row = TrainingJobRow(
-                id=job.id, tenant_id="default", model=model, dataset_id=dataset.id, spec=spec
-            )
-            row.status, row.created_at = "succeeded", now
-            session.add(row)
-            session.flush()
-            number = versions.add_version(
-                session, job, now, dataset_sha256="0" * 64, schema={"columns": []}, metrics={"roc_auc": 0.9},
-                library_versions={"numpy": "2"}, training_seconds=1.5,
-                artifact_sha256=fresh_service.wiring.store.put(artifact), artifact_bytes=len(artifact),
-            )  # fmt: skip
-            session.commit()
-        return number
-
-    return add
+    return functools.partial(records.add_version, fresh_service.wiring)
 
 
 @pytest.mark.parametrize(("value", "row"), [(Model, ModelRow), (Version, VersionRow), (Alias, AliasRow)])
