@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-_FEW = 512
+from costboost import kernels
 
 
 def exp(x: ArrayLike) -> NDArray[np.float64]:
@@ -32,7 +32,7 @@ def exp(x: ArrayLike) -> NDArray[np.float64]:
     array([1.        , 2.71828183,        inf])
     """
     values = np.asarray(x, dtype=np.float64)
-    if values.size > _FEW:
+    if kernels.pay_for(values.size):
         from costboost.kernels.elementary import exp_array  # noqa: PLC0415 - loads the compiler
 
         return exp_array(values)
@@ -56,7 +56,7 @@ def log(x: ArrayLike) -> NDArray[np.float64]:
     array([-inf,   0.,  nan])
     """
     values = np.asarray(x, dtype=np.float64)
-    if values.size > _FEW:
+    if kernels.pay_for(values.size):
         from costboost.kernels.elementary import log_array  # noqa: PLC0415 - loads the compiler
 
         return log_array(values)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from costboost.model import CostSensitiveModel
 
 #: Written into every artifact; readers refuse others.
-FORMAT = 2
+FORMAT = 3
 #: Larger artifacts are refused unread.
 MAX_ARTIFACT_BYTES = 256 * 2**20
 _MAX_HEADER_BYTES = 32 * 2**20
@@ -59,8 +59,7 @@ _SCALING = {"unit": "F64", "center": "F64", "spread": "F64"}
 _KINDS = {
     "terms": _Kind(
         Terms,
-        {"feature": "I32", "cut": "F64", "below": "F64", "above": "F64", "missing": "F64"}
-        | {"output": "I32", "constant": "F64"},
+        {"feature": "I32", "cuts": "I32", "cut": "F64", "value": "F64", "constant": "F64", "votes": "F64"},
         {"n_features": int},
     ),
     "trees": _Kind(

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.boosting._problem import Floats
-from costboost.boosting._scores import Votes, joined
+from costboost.boosting._scores import Votes
 from costboost.ensembles.expansions import Expansions
 from costboost.ensembles.planes import Planes
 from costboost.ensembles.trees import Trees
@@ -16,6 +16,7 @@ from costboost.learners.svm import WeightedSVM
 from costboost.learners.svm_machine import Machine
 from costboost.learners.tree import HistogramTree, answers
 from costboost.scorer import ScoreFunction
+from costboost.terms import Terms
 
 __all__ = ["ensemble_of"]
 
@@ -34,13 +35,12 @@ def ensemble_of(parts: Sequence[Votes], n_features: int) -> ScoreFunction | None
     Returns
     -------
     Terms, Trees, Planes or Expansions
-        What it adds is what the votes add, to the bit; None if a weak learner is not ours, or a machine
+        Its score is the last stage of the votes, to the bit; None if a weak learner is not ours, or a machine
         whose kernel the user computed.
     """
     kinds = {type(voter.estimator) for part in parts for voter in part.ensemble.hypotheses}
     if kinds <= {DecisionStump}:
-        terms = [found for part in parts if (found := part.terms(n_features)) is not None]
-        return terms[0] if len(terms) == 1 else joined(terms)
+        return _terms(parts, n_features)
     if kinds == {HistogramTree}:
         return _trees(parts, n_features)
     return _machines(parts) if kinds == {WeightedSVM} else None
@@ -53,6 +53,24 @@ def _voters(parts: Sequence[Votes]) -> list[tuple[int, Votes, Any]]:
 
 def _constant(parts: Sequence[Votes]) -> Floats:
     return np.concatenate([part.constant for part in parts])
+
+
+# Stumps
+
+
+def _terms(parts: Sequence[Votes], n_features: int) -> Terms:
+    stumps = [(stump, k + own, sides) for k, part in enumerate(parts) for stump, own, sides in part.stumps()]
+    below, above, missing = np.array([sides for _, _, sides in stumps]).reshape(-1, 3).T.copy()
+    return Terms.of_stumps(
+        feature=np.array([stump.feature_ for stump, _, _ in stumps], dtype=np.int32),
+        cut=np.array([stump.cut_ for stump, _, _ in stumps], dtype=np.float64),
+        below=below,
+        above=above,
+        missing=missing,
+        output=np.array([k for _, k, _ in stumps], dtype=np.int32),
+        constant=_constant(parts),
+        n_features=n_features,
+    )
 
 
 # Trees

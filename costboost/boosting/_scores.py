@@ -1,6 +1,6 @@
-"""From kept hypotheses to a score: as terms where they are stumps, else by asking each of them."""
+"""From kept hypotheses to a score, by asking each of them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,9 +13,8 @@ from costboost.learners.foreign import Response, respond
 from costboost.learners.stump import DecisionStump
 from costboost.learners.weak import Hypothesis, Labels
 from costboost.libm import exp
-from costboost.terms import Terms
 
-__all__ = ["Votes", "joined", "softmax"]
+__all__ = ["Votes", "softmax"]
 
 
 @dataclass(frozen=True)
@@ -58,8 +57,30 @@ class Votes:
         return np.where(response[:, None] == np.arange(len(self.classes)), alpha, 0.0)
 
     def staged(self, X: Any) -> Iterator[Floats]:
-        """Scores (n, K') after each round."""
-        score = np.repeat(self.constant[None], X.shape[0], axis=0)
+        """Scores (n, K') after each round: those of an ensemble that ends with it, to the bit."""
+        score = self._start(X)
+        if self._of_stumps:
+            yield from self._staged_by_column(X)
+            return
+        for _, added in self._added(X):
+            score = score + added
+            yield score
+
+    def _staged_by_column(self, X: Any) -> Iterator[Floats]:
+        """Stumps on one column are added up first, as `Terms` has them."""
+        columns: dict[int, Floats] = {}
+        for stump, added in self._added(X):
+            columns[stump.feature_] = columns.get(stump.feature_, 0.0) + added
+            score = self._start(X)
+            for feature in sorted(columns):
+                score += columns[feature]
+            yield score
+
+    def _start(self, X: Any) -> Floats:
+        return np.repeat(self.constant[None], X.shape[0], axis=0)
+
+    def _added(self, X: Any) -> Iterator[tuple[Any, Floats]]:
+        """Each weak learner with what it adds to the scores (n, K')."""
         for hypothesis, alpha, parts in self._voters():
             answer = respond(
                 hypothesis.estimator,
@@ -69,37 +90,31 @@ class Votes:
                 response=self.response,
                 scale=hypothesis.scale,
             )
-            score = score + self.added(alpha, parts, answer)
-            yield score
+            yield hypothesis.estimator, self.added(alpha, parts, answer)
 
     def score(self, X: Any) -> Floats:
         """Scores (n, K') of all rounds."""
-        score = np.repeat(self.constant[None], X.shape[0], axis=0)
+        score = self._start(X)
         for score in self.staged(X):  # noqa: B007
             pass
         return score
 
-    def terms(self, n_features: int) -> Terms | None:
-        """Return the same score as terms, or None if a hypothesis is no stump."""
-        if not all(isinstance(voter.estimator, DecisionStump) for voter in self.ensemble.hypotheses):
-            return None
-        steps = [
+    def stumps(self) -> list[tuple[DecisionStump, int, Floats]]:
+        """What each stump adds to each score it changes, where all hypotheses are stumps.
+
+        Each time the stump, the score, and (3,) what it adds below its cut, above it, and if the value is
+        missing.
+        """
+        return [
             (hypothesis.estimator, k, added[k])
             for hypothesis, alpha, parts in self._voters()
             for added in [self._sides(hypothesis.estimator, alpha, parts)]
-            for k in np.flatnonzero(added.any(axis=1))
+            for k in np.flatnonzero(added.any(axis=1)).tolist()
         ]
-        sides = np.array([side for _, _, side in steps]).reshape(len(steps), 3)
-        return Terms(
-            feature=np.array([stump.feature_ for stump, _, _ in steps], dtype=np.int32),
-            cut=np.array([stump.cut_ for stump, _, _ in steps], dtype=np.float64),
-            below=sides[:, 0].copy(),
-            above=sides[:, 1].copy(),
-            missing=sides[:, 2].copy(),
-            output=np.array([k for _, k, _ in steps], dtype=np.int32),
-            constant=self.constant,
-            n_features=n_features,
-        )
+
+    @property
+    def _of_stumps(self) -> bool:
+        return all(isinstance(voter.estimator, DecisionStump) for voter in self.ensemble.hypotheses)
 
     def _voters(self) -> Iterator[tuple[Hypothesis, float, tuple[float, float] | None]]:
         ensemble = self.ensemble
@@ -110,20 +125,6 @@ class Votes:
         codes = np.array([stump.below_, stump.above_, stump.missing_])
         answer = codes if len(self.classes) > 2 else np.where(codes == self.positive, 1.0, -1.0)
         return self.added(alpha, parts, answer).T
-
-
-def joined(parts: Sequence[Terms]) -> Terms:
-    """Put terms of one score each side by side: part k becomes score k."""
-    return Terms(
-        feature=np.concatenate([part.feature for part in parts]),
-        cut=np.concatenate([part.cut for part in parts]),
-        below=np.concatenate([part.below for part in parts]),
-        above=np.concatenate([part.above for part in parts]),
-        missing=np.concatenate([part.missing for part in parts]),
-        output=np.concatenate([np.full(len(part.output), k, np.int32) for k, part in enumerate(parts)]),
-        constant=np.concatenate([part.constant for part in parts]),
-        n_features=parts[0].n_features,
-    )
 
 
 def softmax(scores: Floats) -> Floats:

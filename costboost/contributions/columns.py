@@ -6,7 +6,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Contributions", "SourceColumns", "mean_of_bins"]
+__all__ = ["Contributions", "SourceColumns"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,21 +48,3 @@ class Contributions(Protocol):
     def contributions(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """(n, S, K') for encoded rows (n, d); a row alone gets what it gets in a batch, to the bit."""
         ...
-
-
-def mean_of_bins(
-    bins: NDArray[np.intp], values: NDArray[np.float64], weight: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """(K',): weighted mean of values[bin] over rows.
-
-    By the weight of each bin: an integer weight counts exactly as that many rows do.
-
-    Parameters
-    ----------
-    bins : ndarray of shape (n,), intp
-    values : ndarray of shape (B, K'), float64
-    weight : ndarray of shape (n,), float64, >= 0, not all 0
-    """
-    share = np.bincount(bins, weights=weight, minlength=len(values)) / weight.sum()
-    mean: NDArray[np.float64] = (share[:, None] * values).sum(axis=0)
-    return mean

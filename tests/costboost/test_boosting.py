@@ -214,10 +214,13 @@ class TestScores:
         X, y = rows
         X = np.where(np.random.default_rng(5).random(X.shape) < 0.1, np.nan, X)
         model = fitted(cls, (X, y), cost_fn=3.0, estimator=DecisionStump())
-        alphas, score = model.estimator_weights_, np.zeros(len(X))
+        alphas, columns = model.estimator_weights_, np.zeros((X.shape[1], len(X)))
         values = getattr(model, "estimator_values_", np.column_stack([alphas, -alphas]))
         for (positive, negative), stump in zip(values, model.estimators_, strict=True):
-            score = score + np.where(stump.predict(X) == 1, positive, negative)
+            columns[stump.feature_] += np.where(stump.predict(X) == 1, positive, negative)
+        score = np.zeros(len(X))
+        for added in columns:  # column after column: that is the definition
+            score += added
         assert np.array_equal(model.decision_function(X), score)
         assert model.terms_ is not None
         assert np.array_equal(model.terms_.score(X)[:, 0], score)

@@ -5,12 +5,12 @@ from hypothesis import strategies as st
 
 from costboost.contributions.columns import SourceColumns
 from costboost.contributions.reference import ReferenceContributions
-from costboost.contributions.steps import StepContributions, StepFunction
+from costboost.contributions.steps import StepContributions
 from costboost.contributions.tree_paths import TreeContributions
 from costboost.ensembles.trees import Trees
 from costboost.terms import Terms
 from tests.costboost.naive_contributions import shapley, walked
-from tests.costboost.test_terms import random_terms
+from tests.costboost.test_terms import added_by_hand, random_stumps
 
 #: Five matrix columns made of three columns: the second has three cells.
 SOURCES = SourceColumns(np.array([0, 1, 1, 1, 2]), 3)
@@ -51,12 +51,22 @@ def random_trees(rng, n_trees, depth, n_features, n_outputs):
     )
 
 
-def additive(rng, n_terms, n_outputs):
-    terms = random_terms(rng, n_terms, 5, n_outputs)
+def additive_stumps(rng, n_stumps, n_outputs):
+    stumps = random_stumps(rng, n_stumps, 5, n_outputs)
     X, weight = random_rows(rng, 40), rng.integers(0, 3, 40) + 0.0
     weight[0] = 1.0
-    means = StepContributions.background(terms, SOURCES, X, weight).reshape(3, n_outputs)
-    return StepContributions(terms, SOURCES, means), X, weight
+    return stumps, X, weight
+
+
+def additive(stumps, X, weight):
+    terms = Terms.of_stumps(**stumps)
+    means = StepContributions.background(terms, SOURCES, X, weight).reshape(3, terms.n_outputs)
+    return StepContributions(terms, SOURCES, means)
+
+
+def of_stumps(rng, n_stumps, n_outputs):
+    stumps, X, weight = additive_stumps(rng, n_stumps, n_outputs)
+    return additive(stumps, X, weight), X, weight
 
 
 def of_trees(rng, n_trees, depth, n_outputs):
@@ -68,20 +78,16 @@ def of_trees(rng, n_trees, depth, n_outputs):
 
 @given(st.integers(0, 2**32 - 1), st.integers(0, 30), st.integers(1, 3))
 def test_steps_say_what_the_terms_add_to_a_score_more_than_on_average(seed, n_terms, n_outputs):
-    parts, X, weight = additive(np.random.default_rng(seed), n_terms, n_outputs)
+    stumps, X, weight = additive_stumps(np.random.default_rng(seed), n_terms, n_outputs)
+    parts = additive(stumps, X, weight)
     added, scores = parts.contributions(X), parts.terms.score(X)
     assert np.allclose(parts.baseline + added.sum(axis=1), scores, rtol=0, atol=1e-12)
     assert np.allclose(parts.baseline, np.average(scores, axis=0, weights=weight), rtol=0, atol=1e-12)
     for source in range(3):
-        own = np.isin(parts.terms.feature, SOURCES.columns(source))
-        alone = Terms(
-            *(
-                getattr(parts.terms, name)[own]
-                for name in ("feature", "cut", "below", "above", "missing", "output")
-            ),
-            constant=np.zeros(n_outputs),
-            n_features=5,
-        ).score(X)
+        alone = np.zeros(scores.shape)
+        for i, row in enumerate(X):
+            for (feature, output), value in added_by_hand(stumps, row).items():
+                alone[i, output] += value * (SOURCES.of[feature] == source)
         assert np.allclose(added[:, source], alone - np.average(alone, axis=0, weights=weight), atol=1e-12)
         assert np.array_equal(parts.effect(source, X), added[:, source])
 
@@ -112,30 +118,23 @@ def test_long_paths_of_many_columns_are_exact():
 @given(st.integers(0, 2**32 - 1), st.integers(1, 30))
 def test_trees_of_one_cut_share_out_as_steps_do(seed, n_terms):
     rng = np.random.default_rng(seed)
-    parts, X, weight = additive(rng, n_terms, 1)
-    terms = parts.terms
+    stumps, X, weight = additive_stumps(rng, n_terms, 1)
     sides = rng.integers(0, 2, n_terms)
-    terms = Terms.single(
-        terms.feature,
-        terms.cut,
-        terms.below,
-        terms.above,
-        np.where(sides, terms.above, terms.below),
-        n_features=5,
-    )
-    stumps = Trees(
+    stumps |= {"missing": np.where(sides, stumps["above"], stumps["below"]), "constant": np.zeros(1)}
+    terms = Terms.of_stumps(**stumps)
+    trees = Trees(
         nodes=np.full(n_terms, 3, np.int32),
-        feature=np.column_stack([terms.feature, np.full((n_terms, 2), -1)]).ravel().astype(np.int32),
-        cut=np.column_stack([terms.cut, np.zeros((n_terms, 2))]).ravel(),
+        feature=np.column_stack([stumps["feature"], np.full((n_terms, 2), -1)]).ravel().astype(np.int32),
+        cut=np.column_stack([stumps["cut"], np.zeros((n_terms, 2))]).ravel(),
         missing_above=np.column_stack([sides, np.zeros((n_terms, 2))]).ravel().astype(np.int32),
         n_features=5,
-        value=np.column_stack([np.zeros(n_terms), terms.below, terms.above]).ravel(),
+        value=np.column_stack([np.zeros(n_terms), stumps["below"], stumps["above"]]).ravel(),
         output=np.zeros(3 * n_terms, np.int32),
         constant=np.zeros(1),
     )
     means = StepContributions.background(terms, SOURCES, X, weight).reshape(3, 1)
-    share = TreeContributions.background(stumps, X, weight)
-    steps, paths = StepContributions(terms, SOURCES, means), TreeContributions(stumps, SOURCES, share)
+    share = TreeContributions.background(trees, X, weight)
+    steps, paths = StepContributions(terms, SOURCES, means), TreeContributions(trees, SOURCES, share)
     assert np.allclose(steps.baseline, paths.baseline, rtol=0, atol=1e-12)
     assert np.allclose(steps.contributions(X), paths.contributions(X), rtol=0, atol=1e-12)
 
@@ -173,7 +172,7 @@ def test_many_columns_are_exchanged_in_some_orders_and_still_add_up():
 def test_a_row_alone_is_explained_as_in_a_batch(kind, seed, monkeypatch):
     rng = np.random.default_rng(seed)
     if kind == "steps":
-        parts, X, _ = additive(rng, 30, 3)
+        parts, X, _ = of_stumps(rng, 30, 3)
     elif kind == "trees":
         parts, X, _ = of_trees(rng, 20, 3, 3)
     else:
@@ -181,18 +180,15 @@ def test_a_row_alone_is_explained_as_in_a_batch(kind, seed, monkeypatch):
     whole = parts.contributions(X)
     for i in range(len(X)):
         assert parts.contributions(X[i : i + 1]).tobytes() == whole[i].tobytes()
-    monkeypatch.setattr(f"costboost.contributions.{_module(kind)}._BLOCK", 64)
+    module = {"steps": "step_tables", "trees": "contributions.tree_paths"}
+    monkeypatch.setattr(f"costboost.{module.get(kind, 'contributions.reference')}._BLOCK", 64)
     assert parts.contributions(X).tobytes() == whole.tobytes()
-
-
-def _module(kind):
-    return {"steps": "steps", "trees": "tree_paths", "reference": "reference"}[kind]
 
 
 @pytest.mark.parametrize("kind", ["steps", "trees"])
 def test_an_integer_weight_counts_as_so_many_rows(kind):
     rng = np.random.default_rng(3)
-    parts, X, weight = additive(rng, 30, 2) if kind == "steps" else of_trees(rng, 5, 3, 2)
+    parts, X, weight = of_stumps(rng, 30, 2) if kind == "steps" else of_trees(rng, 5, 3, 2)
     ensemble, family = (
         (parts.terms, StepContributions) if kind == "steps" else (parts.trees, TreeContributions)
     )
@@ -211,16 +207,3 @@ def test_the_typical_row_holds_medians_and_most_frequent_categories():
     assert np.array_equal(typical, [2.0, 1.0, 0.0, np.nan], equal_nan=True)
     typical = ReferenceContributions.background(sources, marked, X, np.array([0.0, 1.0, 2.0, 1.0]))
     assert np.array_equal(typical, [9.0, 0.0, 1.0, np.nan], equal_nan=True)
-
-
-def test_a_step_function_by_hand():
-    # Cuts 1 and 2, and one below everything; a value equal to a cut lies below it.
-    terms = Terms.single(
-        [0, 0, 0], [2.0, 1.0, -np.inf], [1, 10, 50], [2, 20, 100], [4, 40, 400], n_features=1
-    )
-    function = StepFunction.of(terms, 0)
-    assert function.cuts.tolist() == [1.0, 2.0]
-    assert function.values[:, 0].tolist() == [111.0, 121.0, 122.0, 444.0]
-    values = [0.5, 1.0, 1.5, 2.0, 2.5, np.nan]
-    assert function.bins(np.array(values)).tolist() == [0, 0, 1, 1, 2, 3]
-    assert [function.bin_of(value) for value in values] == [0, 0, 1, 1, 2, 3]

@@ -74,7 +74,7 @@ def test_threshold_rules_decide_on_the_score_and_show_a_probability():
 
 
 def test_three_classes_by_vote_and_by_cost():
-    terms = Terms(
+    terms = Terms.of_stumps(
         feature=np.zeros(3, np.int32),
         cut=np.zeros(3),
         below=np.array([1.0, -1.0, 0.0]),
