@@ -33,6 +33,10 @@ def pytest_configure(config: pytest.Config) -> None:
     # The service reads every COSTBOOST_ variable; those of the person who runs the tests are not meant.
     for name in [name for name in os.environ if name.startswith("COSTBOOST_")]:
         del os.environ[name]
+    # Here numpy is not loaded yet. Matrices of tests are small, and so many threads would fight for the cores
+    # with the processes that tests start, which inherit this.
+    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
 
 
 @pytest.fixture(scope="session")

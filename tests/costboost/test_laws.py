@@ -1,37 +1,19 @@
 """What must hold for every algorithm of the registry, whatever the data."""
 
-import warnings
-from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from costboost.boosting._base import CostSensitiveBooster
 from costboost.costs import CostMatrix
 from costboost.learners.stump import DecisionStump
-from costboost.registry import ALGORITHMS, DEFAULT_ALGORITHM, Algorithm, find, make
+from costboost.registry import ALGORITHMS, DEFAULT_ALGORITHM, find, make
+from tests.costboost.every_algorithm import FORMS, Rows, few, fit
 
-
-def forms_of(algorithm: Algorithm) -> dict[str, Any]:
-    """Make what `fit` makes estimators with: the class, or one partial class per variant of the formula.
-
-    All are over stumps: what a formula promises must not depend on how exactly a weak learner is solved.
-    """
-    if not isinstance(algorithm.cls()._weak_learner(), DecisionStump):
-        return {algorithm.name: partial(algorithm.cls, DecisionStump())}
-    variants = algorithm.parameters["properties"].get("variant", {}).get("enum", [])
-    cls: Any = algorithm.cls
-    named = {f"{algorithm.name}{variant}": partial(cls, variant=variant) for variant in variants}
-    return named or {algorithm.name: cls}
-
-
-FORMS = {name: make for algorithm in ALGORITHMS.values() for name, make in forms_of(algorithm).items()}
 each_class = pytest.mark.parametrize("cls", FORMS.values(), ids=FORMS)
-few = settings(max_examples=20, suppress_health_check=[HealthCheck.differing_executors])
 
 #: Parameters under which an algorithm is AdaBoost when every mistake costs 1.
 LIKE_ADABOOST: dict[str, dict[str, Any]] = {
@@ -51,42 +33,10 @@ LIKE_ADABOOST: dict[str, dict[str, Any]] = {
 ONE_SIDED = frozenset({"adauboost", "mcada", "pcada"})
 
 
-class Rows:
-    """A small training set, its costs and integer weights."""
-
-    def __init__(self, seed: int, n_classes: int = 2, missing: float = 0.0) -> None:
-        rng = np.random.default_rng(seed)
-        n = int(rng.integers(20, 50))
-        self.X = rng.normal(size=(n, 3)).round(1)
-        self.X[rng.random(self.X.shape) < missing] = np.nan
-        noise = rng.normal(size=n)
-        self.y = np.digitize(np.nan_to_num(self.X[:, 0]) + noise, np.linspace(0, 1.5, n_classes - 1))
-        self.y[:n_classes] = np.arange(n_classes)
-        self.cost = rng.integers(1, 6, n).astype(float)
-        self.copies = rng.integers(1, 4, n)
-        self.copies[0] = 1  # Modest AdaBoost counts in units of the lightest row
-        self.order = rng.permutation(n)
-
-
 seeds = st.integers(0, 2**32 - 1)
 rows_of_three = st.builds(Rows, seeds, n_classes=st.just(3), missing=st.sampled_from([0.0, 0.2]))
 rows_of_two = st.builds(Rows, seeds, missing=st.sampled_from([0.0, 0.2]))
 complete_rows = st.builds(Rows, seeds)
-
-
-def fit(
-    cls: type[CostSensitiveBooster], X: Any, y: Any, cost: Any = None, **more: Any
-) -> CostSensitiveBooster:
-    weights = more.pop("sample_weight", None)
-    with np.errstate(all="raise", under="ignore"):
-        return quiet(cls(**{"n_estimators": 12, "random_state": 0} | more), X, y, cost, weights)
-
-
-def quiet(model: CostSensitiveBooster, X: Any, y: Any, cost: Any, weights: Any) -> CostSensitiveBooster:
-    """Fit where a constant, and the warning about it, is one of the possible outcomes."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*kept no hypothesis|.* of the training rows")
-        return model.fit(X, y, sample_cost=cost, sample_weight=weights)
 
 
 def assert_same(one: CostSensitiveBooster, other: CostSensitiveBooster, X: Any, rtol: float = 1e-8) -> None:
@@ -212,6 +162,21 @@ def test_all_weights_times_seven_change_nothing(cls: Any, rows: Rows) -> None:
 
 
 @each_class
+@settings(few, max_examples=5)
+@given(rows=rows_of_two)
+def test_the_laws_of_weights_and_of_currency_hold_over_trees(cls: Any, rows: Rows) -> None:
+    over_trees = {"estimator": {"name": "tree", "max_depth": 3}, "n_estimators": 6}
+    copies = np.repeat(np.arange(len(rows.y)), rows.copies)
+    model = fit(cls, rows.X, rows.y, rows.cost, sample_weight=rows.copies, **over_trees)
+    for other in (
+        fit(cls, rows.X[copies], rows.y[copies], rows.cost[copies], **over_trees),
+        fit(cls, rows.X, rows.y, rows.cost, sample_weight=7 * rows.copies, **over_trees),
+        fit(cls, rows.X, rows.y, 7 * rows.cost, sample_weight=rows.copies, **over_trees),
+    ):
+        assert_same(model, other, rows.X)
+
+
+@each_class
 @few
 @given(rows=rows_of_two)
 def test_a_row_of_weight_zero_is_not_there(cls: Any, rows: Rows) -> None:
@@ -269,63 +234,11 @@ def test_the_laws_hold_for_many_classes(cls: Any, rows: Rows) -> None:
 
 @each_class
 @few
-@given(rows=rows_of_two, three=rows_of_three)
-def test_equal_costs_decide_for_the_most_probable_class(cls: Any, rows: Rows, three: Rows) -> None:
-    for table in (rows, three):
-        model = fit(cls, table.X, table.y, n_estimators=5)
-        p, codes = model.predict_proba(table.X), model.predict(table.X)
-        assert (p[np.arange(len(codes)), codes] == p.max(axis=1)).all()
-
-
-def hard_cases() -> dict[str, tuple[NDArray[Any], NDArray[Any], Any, Any]]:
-    """Inputs at the ends of what may come: X, y, sample_cost, sample_weight."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 4))
-    y = (X[:, 0] + rng.normal(size=60) > 0.5).astype(int)
-    one_positive = np.zeros(60, dtype=int)
-    one_positive[17] = 1
-    odd = np.column_stack([X[:, 0], X[:, 0], np.full(60, 3.0), np.full(60, np.nan), np.full(60, -0.0)])
-    amounts = np.where(rng.random(60) < 0.5, 0.0, 1e12)
-    weights = np.where(rng.random(60) < 0.5, 1e-300, 1.0)
-    cells = rng.normal(size=(60, 4)) * 1e6
-    return {
-        "dear misses": (X, y, np.where(y == 1, 1e9, 1.0), None),
-        "dear alarms": (X, y, np.where(y == 1, 1.0, 1e9), None),
-        "amounts of nothing and of a million millions": (X, y, amounts, None),
-        "free positives": (X, y, np.where(y == 1, 0.0, 1.0), None),
-        "tiny costs": (X, y, np.full(60, 1e-300), None),
-        "weights near zero": (X, y, None, weights),
-        "all weights near zero": (X, y, None, np.full(60, 1e-305)),
-        "one positive": (X, one_positive, None, None),
-        "constant, duplicate and missing columns": (odd, y, None, None),
-        "nothing to learn from": (odd[:, 2:], y, None, None),
-        "huge values": (X * 1e300, y, None, None),
-        "unreasonable cells": (X, y, cells, None),
-    }
-
-
-@each_class
-@pytest.mark.parametrize("case", hard_cases())
-def test_extremes_stay_finite(cls: Any, case: str) -> None:
-    X, y, cost, weight = hard_cases()[case]
-    model = fit(cls, X, y, cost, sample_weight=weight, n_estimators=200)
-    for numbers in (
-        model.estimator_weights_,
-        model.estimator_errors_,
-        model.decision_function(X),
-        model.predict_proba(X),
-    ):
-        assert np.isfinite(numbers).all()
-    assert np.isfinite(model.vote_threshold_)
-    assert set(model.predict(X)) <= {0, 1}
-
-
-@each_class
-def test_five_thousand_rounds_stay_finite(cls: Any) -> None:
-    rows = Rows(11)
-    model = fit(cls, rows.X, rows.y, cost_fn=1e9, n_estimators=5000)
-    assert np.isfinite(model.decision_function(rows.X)).all()
-    assert np.isfinite(model.predict_proba(rows.X)).all()
+@given(rows=st.builds(Rows, seeds, n_classes=st.sampled_from([2, 3, 5]), missing=st.sampled_from([0.0, 0.2])))
+def test_equal_costs_decide_for_the_most_probable_class(cls: Any, rows: Rows) -> None:
+    model = fit(cls, rows.X, rows.y, n_estimators=5)
+    p, codes = model.predict_proba(rows.X), model.predict(rows.X)
+    assert (p[np.arange(len(codes)), codes] == p.max(axis=1)).all()
 
 
 @each_class

@@ -75,14 +75,14 @@ def test_a_dear_row_is_got_right_at_the_price_of_cheap_ones() -> None:
     assert dear.predict(X).tolist() == WRONG_ON_ROWS_2_AND_6
 
 
-@pytest.mark.parametrize("nu", [0.02, 0.2, 0.5, 1.0])
-@pytest.mark.parametrize("priced", [False, True])
-def test_strong_duality_after_every_round(nu: float, priced: bool) -> None:
-    x, y, cost = noisy_rows(3)
+@settings(max_examples=15)
+@given(st.integers(0, 2**32 - 1), st.sampled_from([0.02, 0.2, 0.5, 1.0]), st.booleans())
+def test_strong_duality_after_every_round(seed: int, nu: float, priced: bool) -> None:
+    x, y, cost = noisy_rows(seed)
     cost = cost if priced else np.ones(60)
     caps = cost / (nu * cost.sum())
     previous = -np.inf
-    for rounds in (1, 2, 3, 5, 9, 16, 30):
+    for rounds in (1, 2, 5, 16):
         model = LPBoostClassifier(n_estimators=rounds, nu=nu, record=True).fit(x, y, sample_cost=cost)
         votes, last = model.estimator_weights_, model.history_[-1]
         assert (votes >= 0).all()
