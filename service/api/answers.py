@@ -81,7 +81,7 @@ def _predictions(
 ) -> list[dict[str, Any]]:
     answered = list[dict[str, Any]]()
     if predicted.answers is not None:
-        answered = _answered(predicted.answers)
+        answered = _answered(predicted.answers, predicted.sources)
         if predicted.answers.explanation is not None:
             reasons = _reasons(predicted.answers.classes, predicted.answers.explanation)
             answered = [one | told for one, told in zip(answered, reasons, strict=True)]
@@ -100,7 +100,7 @@ def _id(sent: Sent, row: int) -> dict[str, Any]:
     return {"id": sent.cell(row, "id")} if sent.has(row, "id") else {}
 
 
-def _answered(answers: Answers) -> list[dict[str, Any]]:
+def _answered(answers: Answers, sources: Sequence[str]) -> list[dict[str, Any]]:
     classes, actions = answers.classes, answers.actions
     labels = [*classes, None]  # -1, a review, serves no class yet
     exact = answers.thresholds_exact.tolist()
@@ -109,7 +109,7 @@ def _answered(answers: Answers) -> list[dict[str, Any]]:
             "probabilities": dict(zip(classes, p, strict=True)),
             "decision": actions[decision],
             "label": labels[label],
-            "decision_source": answers.source if label >= 0 else "review",
+            "decision_source": source,
             "score": _by_class(classes, score),
             "log_odds": _by_class(classes, log_odds),
             "expected_cost": dict(zip(actions, cost, strict=True)),
@@ -117,10 +117,11 @@ def _answered(answers: Answers) -> list[dict[str, Any]]:
             "thresholds": dict(zip(classes, thresholds, strict=True)) if is_exact else None,
             "thresholds_exact": is_exact,
         }
-        for p, decision, label, score, log_odds, cost, threshold, thresholds, is_exact in zip(
+        for p, decision, label, source, score, log_odds, cost, threshold, thresholds, is_exact in zip(
             answers.probabilities.tolist(),
             answers.decision.tolist(),
             answers.label.tolist(),
+            sources,
             answers.score.tolist(),
             answers.log_odds.tolist(),
             answers.expected_cost.tolist(),

@@ -32,6 +32,7 @@ from service.api.middleware import OriginGuard, RequestContext, RequestLimits
 from service.learning import warm
 from service.usecases.recording import Recorder
 from service.usecases.scoring import Scoring
+from service.usecases.shadowing import Shadows
 from service.wiring import Wiring
 
 DESCRIPTION = "Cost-sensitive boosting: train on a table and its costs, get the decision that costs least."
@@ -90,6 +91,7 @@ def create_app(wiring: Wiring) -> FastAPI:
     app.state.stopping = False
     app.state.scoring = Scoring(wiring.readers, wiring.store)
     app.state.recorder = Recorder(wiring.sessions)
+    app.state.shadows = Shadows(app.state.scoring, app.state.recorder)
     for router in ROUTERS:
         app.include_router(router)
     errors.install(app)
@@ -98,10 +100,9 @@ def create_app(wiring: Wiring) -> FastAPI:
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
-    scoring: Scoring = app.state.scoring
-    recorder: Recorder = app.state.recorder
-    scoring.start()
-    recorder.start()
+    threads: list[Scoring | Recorder | Shadows] = [app.state.scoring, app.state.recorder, app.state.shadows]
+    for one in threads:
+        one.start()
     app.state.wiring.nursery.warm()
     # The first training that is asked for shall not wait for the import of scikit-learn.
     threading.Thread(target=warm, name="warm-learning", daemon=True).start()
@@ -109,5 +110,5 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        await anyio.to_thread.run_sync(scoring.stop)
-        await anyio.to_thread.run_sync(recorder.stop)
+        for one in reversed(threads):  # a shadow still records, a record is still written
+            await anyio.to_thread.run_sync(one.stop)

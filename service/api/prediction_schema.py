@@ -98,7 +98,9 @@ PREDICTION: Final[dict[str, Any]] = {
         "probabilities": {"type": ["object", "null"], "additionalProperties": {"type": "number"}},
         "decision": {"type": ["string", "null"], "description": "The chosen action."},
         "label": {"type": ["string", "null"], "description": "The class it serves; null for a review."},
-        "decision_source": {"enum": ["expected_cost", "threshold", "empirical", "sign", "review", None]},
+        "decision_source": {
+            "enum": ["expected_cost", "threshold", "empirical", "sign", "review", "control", None]
+        },
         "score": {"type": ["number", "object", "null"], "description": "F; of each class for more than two."},
         "log_odds": {"type": ["number", "object", "null"]},
         "expected_cost": {"type": ["object", "null"], "additionalProperties": {"type": "number"}},

@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, TypeVar
@@ -28,9 +28,11 @@ from service.domain.errors import (
 )
 from service.domain.predictions import PredictOptions, Selector, decode, selected
 from service.rows import JsonRows, Sent
+from service.usecases.control import controlled
 from service.usecases.predicting import Predicted, Priced, predict, price
 from service.usecases.recording import Recorder, records_of
 from service.usecases.scoring import Loaded, Scoring
+from service.usecases.shadowing import Recorded
 
 router = APIRouter(route_class=StrictRoute, tags=["predictions"])
 
@@ -112,15 +114,16 @@ async def _answer(request: Request, path: Selector) -> Response:
     max_rows = request.app.state.wiring.settings.max_predict_rows
     is_quick = wish.explain is None or loaded.predictor.explains_quickly
     if is_small and is_quick and len(wish.rows) <= INLINE_ROWS:
-        answer, records = _predict(asked, max_rows)
+        answer, recorded = _predict(asked, max_rows)
     else:
-        answer, records = await _in_thread(request, _predict, asked, max_rows)
-    if records:
-        await _keep(request.app.state.recorder, records, durably=wish.record == "durable")
+        answer, recorded = await _in_thread(request, _predict, asked, max_rows)
+    if recorded.records:
+        await _keep(request.app.state.recorder, recorded.records, durably=wish.record == "durable")
+        request.app.state.shadows.offer(recorded)
     return Response(answer, media_type=JSON)
 
 
-async def _keep(recorder: Recorder, records: list[DecisionRecord], *, durably: bool) -> None:
+async def _keep(recorder: Recorder, records: Sequence[DecisionRecord], *, durably: bool) -> None:
     if durably:
         await anyio.to_thread.run_sync(recorder.write, records)
     else:
@@ -149,13 +152,16 @@ class _Asked:
     costs: Priced | None
 
 
-def _predict(asked: _Asked, max_rows: int) -> tuple[bytes, list[DecisionRecord]]:
+def _predict(asked: _Asked, max_rows: int) -> tuple[bytes, Recorded]:
     loaded, wish, sent, costs = asked.loaded, asked.wish, asked.sent, asked.costs
     predicted = predict(loaded.predictor, wish, sent, costs, max_rows)
+    if wish.record is not False:  # what is not recorded teaches nothing, so chance has no part in it
+        predicted = controlled(predicted, loaded)
     _count(loaded, predicted)
     records = records_of(loaded, asked.selector, sent, predicted, costs) if wish.record is not False else []
     ids = [record.id for record in records]
-    return encode(loaded, sent, predicted, costs, explained=wish.explain is not None, ids=ids), records
+    answer = encode(loaded, sent, predicted, costs, explained=wish.explain is not None, ids=ids)
+    return answer, Recorded(loaded, wish, sent, predicted.sound, records)
 
 
 async def _costs(scoring: Scoring, loaded: Loaded, wish: PredictOptions) -> Priced | None:

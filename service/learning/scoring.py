@@ -29,6 +29,8 @@ class Answers:
     ----------
     classes, actions : tuple of str
         Names of what the columns of the arrays count: K classes, A actions.
+    serves : tuple of int or None
+        Index of the class that each action serves; None for a review.
     probabilities : ndarray of shape (n, K)
     score, log_odds : ndarray of shape (n,) for two classes, (n, K) for more
     decision : ndarray of shape (n,), int
@@ -56,6 +58,7 @@ class Answers:
 
     classes: tuple[str, ...]
     actions: tuple[str, ...]
+    serves: tuple[int | None, ...]
     probabilities: NDArray[np.float64]
     score: NDArray[np.float64]
     log_odds: NDArray[np.float64]
@@ -166,6 +169,7 @@ class Predictor:
         return Answers(
             classes=self.classes,
             actions=tuple(action.name for action in answer.costs.actions),
+            serves=answer.costs.serves,
             probabilities=scores.probabilities,
             score=scores.score,
             log_odds=scores.log_odds,

@@ -14,9 +14,30 @@ from service.domain.cost_specs import AnyCosts
 from service.domain.costs import COSTS
 from service.domain.errors import FieldError, InvalidError, TooLargeError, listed, pointer
 from service.domain.faults import field_errors
+from service.domain.outcomes import CONTROL
 from service.domain.predictions import PredictOptions
 from service.learning import Answers, Predictor, PricedCosts
 from service.rows import Decoded, Sent, TypedArray
+
+
+@dataclass(frozen=True, eq=False)
+class Control:
+    """
+    What chance did to n decisions.
+
+    Attributes
+    ----------
+    drawn : ndarray of shape (n,), bool
+        Rows that were let through although the rule refused them.
+    rule_decision : ndarray of shape (n,), int
+        Index of the action that the rule chose.
+    propensity : ndarray of shape (n,)
+        Probability with which the row was answered as it was.
+    """
+
+    drawn: NDArray[np.bool_]
+    rule_decision: NDArray[np.intp]
+    propensity: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -36,6 +57,8 @@ class Predicted:
         Columns that some row has and the version does not ask for.
     columns : mapping of name to ndarray of shape (m,)
         The typed columns of the rows in `sound`.
+    control : Control or None
+        None where chance had no part in the decisions.
     """
 
     answers: Answers | None
@@ -44,6 +67,18 @@ class Predicted:
     faults_total: int
     extra: tuple[str, ...]
     columns: Mapping[str, TypedArray]
+    control: Control | None = None
+
+    @property
+    def sources(self) -> list[str]:
+        """Why each sound row was decided as it was."""
+        assert self.answers is not None
+        labels = self.answers.label.tolist()
+        found = [self.answers.source if label >= 0 else "review" for label in labels]
+        if self.control is not None:
+            for row in np.flatnonzero(self.control.drawn):
+                found[row] = CONTROL
+        return found
 
 
 @dataclass(frozen=True)

@@ -118,7 +118,7 @@ def records_of(
     now = datetime.now(UTC)
     version, subject = loaded.version, loaded.version.schema.get("subject")
     inputs = loaded.predictor.inputs(None if priced is None else priced.costs)
-    labels = [*answers.classes, None]
+    labels, control = [*answers.classes, None], predicted.control
     cells = answers.cells.tolist()
     constant = answers.cells.ndim == 2
     return [
@@ -134,19 +134,23 @@ def records_of(
             decided_at=now,
             probabilities=dict(zip(answers.classes, p, strict=True)),
             decision=answers.actions[decision],
-            rule_decision=answers.actions[decision],
+            rule_decision=answers.actions[chosen],
             label=labels[label],
-            decision_source=answers.source if label >= 0 else "review",
+            decision_source=source,
             expected_cost=dict(zip(answers.actions, cost, strict=True)),
             costs=_named(answers.classes, answers.actions, cells if constant else cells[place]),
+            propensity=propensity,
             row=plain_row(predicted.columns, inputs, place) if loaded.model.record_rows else None,
         )
-        for place, (row, p, decision, label, cost) in enumerate(
+        for place, (row, p, decision, chosen, label, source, propensity, cost) in enumerate(
             zip(
                 predicted.sound.tolist(),
                 answers.probabilities.tolist(),
                 answers.decision.tolist(),
+                (answers.decision if control is None else control.rule_decision).tolist(),
                 answers.label.tolist(),
+                predicted.sources,
+                [1.0] * len(answers.label) if control is None else control.propensity.tolist(),
                 answers.expected_cost.tolist(),
                 strict=True,
             )
