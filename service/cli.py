@@ -6,6 +6,7 @@ not load one.
 
 import json
 import platform
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +20,10 @@ from sqlalchemy import URL
 from sqlalchemy.exc import DBAPIError
 
 from service.db.migrations import DamagedDatabaseError
+from service.domain.access import SCOPES, Scope
+from service.domain.errors import NotFoundError
+from service.domain.training import NAME_PATTERN
+from service.domain.wording import PATTERNS
 from service.settings import PREFIX, Settings, SettingsError, load_settings
 
 app = typer.Typer(
@@ -28,6 +33,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+MAX_LISTED_KEYS = 1000
 #: Whose versions decide what a model is.
 LIBRARIES = ("numpy", "scikit-learn", "numba", "fastapi", "sqlalchemy", "dbos")
 
@@ -93,6 +99,69 @@ def openapi() -> None:
         wiring.close()
 
 
+keys = typer.Typer(help="API keys: who may ask, and for what.", no_args_is_help=True)
+app.add_typer(keys, name="keys")
+
+TenantName = Annotated[
+    str, typer.Option("--tenant", help="Whose data the key sees; a new name makes a new tenant.")
+]
+
+
+@keys.command("create")
+def create_key(
+    tenant: TenantName,
+    scopes: Annotated[
+        list[str], typer.Option("--scopes", help=f"Separated by commas, of {', '.join(SCOPES)}.")
+    ],
+    name: Annotated[str, typer.Option(help="What the key is for.")] = "made on the command line",
+    data_dir: DataDir = None,
+) -> None:
+    """Make a key and print it; it is shown this once. Migrations are applied first."""
+    from service import wiring
+    from service.usecases import api_keys
+
+    with _explained():
+        wanted = _scopes(scopes)
+        if re.fullmatch(NAME_PATTERN, tenant) is None:
+            raise SettingsError(f"--tenant {PATTERNS[NAME_PATTERN]}")
+        wired = wiring.wire(_settings(data_dir))
+        wiring.migrate(wired)
+        made, token = api_keys.create_key(wired.sessions, tenant, name, wanted, by="cli")
+        wired.close()
+    typer.echo(f"{made.id} of tenant {tenant}: {', '.join(made.scopes)}", err=True)
+    typer.echo(token)
+
+
+@keys.command("list")
+def list_keys(tenant: TenantName, data_dir: DataDir = None) -> None:
+    """List the keys of a tenant, newest first, without their secrets."""
+    from service import wiring
+    from service.usecases import api_keys
+
+    with _explained():
+        wired = wiring.wire(_settings(data_dir))
+        for key in api_keys.list_keys(wired.readers, tenant, MAX_LISTED_KEYS):
+            stand = "revoked" if key.revoked_at is not None else "valid"
+            typer.echo(f"{key.id}  {stand}  {','.join(key.scopes)}  {key.name}")
+        wired.close()
+
+
+@keys.command("revoke")
+def revoke_key(
+    tenant: TenantName,
+    key_id: Annotated[str, typer.Argument(help="Its id, `key_…`.")],
+    data_dir: DataDir = None,
+) -> None:
+    """Make a key useless; running services learn of it within five seconds."""
+    from service import wiring
+    from service.usecases import api_keys
+
+    with _explained():
+        wired = wiring.wire(_settings(data_dir))
+        api_keys.revoke_key(wired.sessions, tenant, key_id, by="cli")
+        wired.close()
+
+
 @app.command()
 def version() -> None:
     """Print the version, and those of the libraries that decide what a model is."""
@@ -100,6 +169,14 @@ def version() -> None:
     typer.echo(f"python {platform.python_version()}")
     for library in LIBRARIES:
         typer.echo(f"{library} {version_of(library)}")
+
+
+def _scopes(given: list[str]) -> list[Scope]:
+    names = [name.strip() for one in given for name in one.split(",")]
+    wanted = [scope for scope in SCOPES if scope in names]
+    if not wanted or set(names) - set(SCOPES):
+        raise SettingsError(f"--scopes takes some of {', '.join(SCOPES)}, separated by commas")
+    return wanted
 
 
 def _settings(data_dir: Path | None, **overrides: Any) -> Settings:
@@ -121,7 +198,7 @@ def _explained() -> Iterator[None]:
     except DBAPIError as error:
         # Only the driver's own words: SQLAlchemy adds the statement, and a link that helps nobody here.
         _leave(f"the database answered: {' '.join(str(error.orig).split())}", status=1)
-    except DamagedDatabaseError as error:
+    except (DamagedDatabaseError, NotFoundError) as error:
         _leave(str(error), status=1)
 
 

@@ -1,6 +1,5 @@
 """The API process: checks the address, applies migrations, serves, and keeps a worker process beside it."""
 
-import ipaddress
 import os
 import signal
 import socket
@@ -18,6 +17,7 @@ from pydantic import SecretStr
 from service import logs
 from service.api.app import create_app
 from service.settings import PREFIX, Settings, SettingsError, load_settings
+from service.usecases.api_keys import has_key
 from service.usecases.datasets import PRELOAD
 from service.wiring import migrate, wire
 from service.workers.keeper import WorkerKeeper
@@ -32,13 +32,14 @@ def serve(settings: Settings, *, with_worker: bool = True) -> None:
     Raises
     ------
     SettingsError
-        The address can be reached from other machines, and there are no API keys.
+        The port is taken.
     """
-    require_loopback(settings.host)
     require_free_port(settings.host, settings.port)
     logs.configure(settings.log_level)
     wiring = wire(settings, PRELOAD)
     migrate(wiring)
+    if settings.needs_keys and not has_key(wiring.readers):
+        log.warning("there is no API key yet; make one: costboost keys create --tenant NAME --scopes admin")
     app = create_app(wiring)
     config = uvicorn.Config(
         app,
@@ -60,19 +61,6 @@ def serve(settings: Settings, *, with_worker: bool = True) -> None:
     with _worker(settings) if with_worker else nullcontext():
         _Server(config, app).run()
     wiring.close()
-
-
-def require_loopback(host: str) -> None:
-    """Refuse an address that other machines can reach: without API keys anybody could use it."""
-    try:
-        is_loopback = host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        is_loopback = False
-    if not is_loopback:
-        raise SettingsError(
-            f"{PREFIX}HOST: {host} can be reached from other machines, and this release has no API keys yet; "
-            "use 127.0.0.1, ::1 or localhost"
-        )
 
 
 class _Server(uvicorn.Server):

@@ -1,13 +1,14 @@
 """Settings: environment variables that begin with COSTBOOST_, checked before anything starts."""
 
 import difflib
+import ipaddress
 import os
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 from sqlalchemy.engine import make_url
 
@@ -40,7 +41,9 @@ class Settings(BaseSettings):
     compute: Literal["local"] = Field("local", description="where the work inside a job is spread")
     host: str = Field("127.0.0.1", description="address the API listens on")
     port: int = Field(8000, ge=0, le=65535, description="port the API listens on; 0 takes a free one")
-    auth: Literal["auto", "off"] = Field("auto", description="`auto` needs no key on a loopback address")
+    auth: Literal["auto", "keys", "off"] = Field(
+        "auto", description="`auto` needs API keys unless the address is a loopback one; `off` only there"
+    )
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
     workers: Count = Field(
@@ -76,10 +79,34 @@ class Settings(BaseSettings):
             raise ValueError("must begin with sqlite:///file or postgresql://")
         return url
 
+    @field_validator("auth")
+    @classmethod
+    def _not_off_for_others(cls, auth: str, info: ValidationInfo) -> str:
+        host = info.data.get("host", "")
+        if auth == "off" and not is_loopback(host):
+            raise ValueError(
+                f"`off` is for loopback addresses, and {host} can be reached from other machines; "
+                "leave it out, and make keys with `costboost keys create`"
+            )
+        return auth
+
+    @property
+    def needs_keys(self) -> bool:
+        """Whether each request must bring an API key."""
+        return self.auth == "keys" or (self.auth == "auto" and not is_loopback(self.host))
+
     def masked(self) -> dict[str, Any]:
         """All settings as plain values, without the password of the database."""
         url = make_url(self.database_url.get_secret_value())
         return self.model_dump() | {"database_url": url.render_as_string(hide_password=True)}
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach an address."""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def load_settings(environ: Mapping[str, str] | None = None, **overrides: Any) -> Settings:

@@ -8,8 +8,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 from starlette.responses import Response
 
+from service.api.access import opened_by
 from service.api.conditions import REVALIDATE, is_unchanged, require_absence, require_match, require_no_match
-from service.api.context import Tenant, Wired
+from service.api.context import Sender, Tenant, Wired
 from service.api.problems import responses
 from service.api.routes import StrictRoute
 from service.domain.models import Alias
@@ -67,6 +68,7 @@ def etag_of(alias: Alias) -> str:
     response_model=AliasOut,
     responses={304: {"description": "Unchanged"}, **responses(404, 503)},
 )
+@opened_by("registry", "train", "predict")
 def read_alias(
     *, request: Request, response: Response, wired: Wired, tenant: Tenant, model: str, alias: str
 ) -> object:
@@ -92,7 +94,7 @@ def put_alias(
     request: Request,
     response: Response,
     wired: Wired,
-    tenant: Tenant,
+    sender: Sender,
     model: str,
     alias: AliasName,
     wish: AliasIn,
@@ -107,9 +109,16 @@ def put_alias(
             require_match(request, etag_of(present))
 
     placed, made = models.put_alias(
-        wired.sessions, tenant, model, alias, guard, number=wish.version, reason=wish.reason
+        wired.sessions,
+        sender.tenant,
+        model,
+        alias,
+        guard,
+        number=wish.version,
+        reason=wish.reason,
+        by=sender.actor,
     )
-    request.app.state.scoring.forget(tenant, model)
+    request.app.state.scoring.forget(sender.tenant, model)
     response.headers["ETag"] = etag_of(placed)
     if made:
         response.status_code = 201
@@ -124,11 +133,11 @@ def put_alias(
     status_code=204,
     responses=responses(404, 412, 428, 503),
 )
-def delete_alias(*, request: Request, wired: Wired, tenant: Tenant, model: str, alias: str) -> None:
+def delete_alias(*, request: Request, wired: Wired, sender: Sender, model: str, alias: str) -> None:
     """Delete an alias; its version stays. `If-Match` is required."""
 
     def guard(present: Alias) -> None:
         require_match(request, etag_of(present))
 
-    models.delete_alias(wired.sessions, tenant, model, alias, guard)
-    request.app.state.scoring.forget(tenant, model)
+    models.delete_alias(wired.sessions, sender.tenant, model, alias, guard, by=sender.actor)
+    request.app.state.scoring.forget(sender.tenant, model)

@@ -12,6 +12,8 @@ from starlette.middleware import Middleware
 from service.api import (
     algorithms,
     aliases,
+    api_keys,
+    audit_log,
     cost_specs,
     datasets,
     decision_records,
@@ -30,6 +32,7 @@ from service.api import (
 from service.api.heads import HeadAsGet
 from service.api.middleware import OriginGuard, RequestContext, RequestLimits
 from service.learning import warm
+from service.usecases.access import KeyRing
 from service.usecases.recording import Recorder
 from service.usecases.scoring import Scoring
 from service.usecases.shadowing import Shadows
@@ -51,6 +54,8 @@ ROUTERS = (
     feedback.router,
     decision_records.router,
     performance.router,
+    api_keys.router,
+    audit_log.router,
     probes.router,
     pages.router,
 )
@@ -75,8 +80,9 @@ def create_app(wiring: Wiring) -> FastAPI:
             max_upload_bytes=settings.max_upload_bytes,
             max_predict_bytes=settings.max_predict_bytes,
         ),
-        Middleware(OriginGuard),
     ]
+    if not settings.needs_keys:
+        layers.append(Middleware(OriginGuard))
     app = CostboostApp(
         title="Costboost",
         description=DESCRIPTION,
@@ -89,6 +95,7 @@ def create_app(wiring: Wiring) -> FastAPI:
     )
     app.state.wiring = wiring
     app.state.stopping = False
+    app.state.keys = KeyRing(wiring.readers) if settings.needs_keys else None
     app.state.scoring = Scoring(wiring.readers, wiring.store)
     app.state.recorder = Recorder(wiring.sessions)
     app.state.shadows = Shadows(app.state.scoring, app.state.recorder)

@@ -4,24 +4,20 @@ from typing import Annotated
 
 from fastapi import Depends
 from starlette.requests import Request
-from starlette.types import Scope
 
-from service.domain.access import DEFAULT_TENANT, Caller
+from service.api.access import caller_of
+from service.domain.access import Caller
 from service.domain.receipts import Receipt
 from service.wiring import Wiring
-
-ANYONE = Caller(DEFAULT_TENANT, None)
-
-
-def caller_of(scope: Scope) -> Caller:
-    """Tell who sent a request; the route has made sure of it."""
-    caller: Caller = scope.get("state", {}).get("caller", ANYONE)
-    return caller
 
 
 async def _wiring(request: Request) -> Wiring:  # async: a sync dependency would cost a thread
     wiring: Wiring = request.app.state.wiring
     return wiring
+
+
+async def _sender(request: Request) -> Caller:
+    return caller_of(request.scope)
 
 
 async def _tenant(request: Request) -> str:
@@ -35,5 +31,7 @@ async def _receipt(request: Request) -> Receipt | None:
 
 Wired = Annotated[Wiring, Depends(_wiring)]
 Tenant = Annotated[str, Depends(_tenant)]
+#: Where it matters who does it, beside whose it is.
+Sender = Annotated[Caller, Depends(_sender)]
 #: Of a POST with an `Idempotency-Key`: whatever it makes is signed with it.
 Receipted = Annotated[Receipt | None, Depends(_receipt)]

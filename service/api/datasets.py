@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from service.api.conditions import IMMUTABLE, REVALIDATE, is_unchanged
-from service.api.context import Receipted, Tenant, Wired
+from service.api.context import Receipted, Sender, Tenant, Wired
 from service.api.lists import ListSlice, Page, page
 from service.api.problems import responses
 from service.api.routes import StrictRoute
@@ -277,9 +277,9 @@ def profile_dataset(*, wired: Wired, tenant: Tenant, dataset: str) -> dict[str, 
     status_code=204,
     responses=responses(404, 409, 503),
 )
-def delete_dataset(*, wired: Wired, tenant: Tenant, dataset: str) -> None:
+def delete_dataset(*, wired: Wired, sender: Sender, dataset: str) -> None:
     """Delete a dataset to which no training job and no version refers."""
-    datasets.delete_dataset(wired.sessions, wired.store, tenant, dataset)
+    datasets.delete_dataset(wired.sessions, wired.store, sender.tenant, dataset, by=sender.actor)
 
 
 def _headers(dataset: Dataset, *, is_id: bool) -> dict[str, str]:

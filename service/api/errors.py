@@ -24,6 +24,7 @@ from service.domain.errors import (
     PreconditionFailedError,
     PreconditionRequiredError,
     TooLargeError,
+    UnauthorizedError,
     UnavailableError,
     UnsupportedMediaTypeError,
 )
@@ -32,6 +33,7 @@ from service.logs import frames
 
 STATUS: dict[type[CostboostError], int] = {
     MalformedError: 400,
+    UnauthorizedError: 401,
     ForbiddenError: 403,
     NotFoundError: 404,
     NotAcceptableError: 406,
@@ -82,7 +84,9 @@ def unexpected(request: Request, error: Exception) -> Response:
 
 async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, CostboostError)
-    headers = None if error.retry_after is None else {"Retry-After": str(error.retry_after)}
+    headers = {} if error.retry_after is None else {"Retry-After": str(error.retry_after)}
+    if isinstance(error, UnauthorizedError):
+        headers["WWW-Authenticate"] = 'Bearer realm="costboost"'
     return problem(
         request,
         status_of(error),

@@ -14,7 +14,7 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from service.api.context import caller_of
+from service.api.access import caller_of
 from service.api.fingerprints import fingerprint_of
 from service.domain.errors import FieldError, MalformedError, pointer
 from service.domain.receipts import Receipt
@@ -40,6 +40,8 @@ PARAMETER: Final = {
     "schema": {"type": "string", "minLength": 1, "maxLength": 255},
     "description": "Makes a retry safe: for 24 hours the same key and body get the first answer again.",
 }
+
+_OF_THE_CALLER: Final = frozenset({b"host", b"accept", b"authorization"})
 
 log = structlog.get_logger("service.idempotency")
 
@@ -142,7 +144,7 @@ async def _read(scope: Scope, location: str) -> "_Captured":
     """Answer a GET of what was made, within the application."""
     inner = {name: value for name, value in scope.items() if name not in _ROUTED}
     inner |= {"method": "GET", "path": location, "raw_path": location.encode(), "query_string": b""}
-    inner["headers"] = [(name, value) for name, value in scope["headers"] if name in (b"host", b"accept")]
+    inner["headers"] = [(name, value) for name, value in scope["headers"] if name in _OF_THE_CALLER]
     answer = _Captured()
     await scope["app"].router(inner, _nothing, answer)
     return answer

@@ -11,8 +11,9 @@ from pydantic.config import JsonDict
 from starlette.requests import Request
 from starlette.responses import Response
 
+from service.api.access import opened_by
 from service.api.conditions import REVALIDATE, is_unchanged, require_match
-from service.api.context import Tenant, Wired
+from service.api.context import Sender, Tenant, Wired
 from service.api.lists import ListSlice, Page, page
 from service.api.problems import responses
 from service.api.routes import StrictRoute
@@ -124,6 +125,7 @@ def etag_of(view: ModelView) -> str:
 @router.get(
     "/v1/models", operation_id="list_models", summary="List models", responses=responses(400, 422, 503)
 )
+@opened_by("registry", "train", "predict")
 def list_models(
     *, request: Request, response: Response, wired: Wired, tenant: Tenant, part: ListSlice
 ) -> Page[ModelOut]:
@@ -139,6 +141,7 @@ def list_models(
     response_model=ModelOut,
     responses={304: {"description": "Unchanged"}, **responses(404, 503)},
 )
+@opened_by("registry", "train", "predict")
 def read_model(*, request: Request, response: Response, wired: Wired, tenant: Tenant, model: str) -> object:
     """Read a model with its aliases; `ETag` is what `If-Match` wants."""
     view = models.read_model(wired.readers, tenant, model)
@@ -177,9 +180,14 @@ def change_model(
     status_code=204,
     responses=responses(404, 412, 428, 503),
 )
-def delete_model(*, request: Request, wired: Wired, tenant: Tenant, model: str) -> None:
+def delete_model(*, request: Request, wired: Wired, sender: Sender, model: str) -> None:
     """Delete a model with its aliases, versions and artifacts; `If-Match` is required."""
     models.delete_model(
-        wired.sessions, wired.store, tenant, model, lambda present: require_match(request, etag_of(present))
+        wired.sessions,
+        wired.store,
+        sender.tenant,
+        model,
+        lambda present: require_match(request, etag_of(present)),
+        by=sender.actor,
     )
-    request.app.state.scoring.forget(tenant, model)
+    request.app.state.scoring.forget(sender.tenant, model)

@@ -19,8 +19,18 @@ TAGS = [
     {"name": "models", "description": "Models, their versions and the aliases that point to them."},
     {"name": "predictions", "description": "The decision that costs least, for each row."},
     {"name": "performance", "description": "What decisions cost in the end, from labels that come later."},
+    {"name": "api-keys", "description": "Who may ask, and for what."},
+    {"name": "audit-log", "description": "Who did what, and when."},
     {"name": "probes", "description": "Is it alive, ready, which release, how busy."},
 ]
+
+SECURITY = {
+    "type": "http",
+    "scheme": "bearer",
+    "bearerFormat": "cb_<id>_<secret>",
+    "description": "An API key with one of the scopes named, or `admin`. A service on a loopback address "
+    "needs none, unless `COSTBOOST_AUTH=keys`.",
+}
 
 _OWN = {"HTTPValidationError", "ValidationError"}
 
@@ -37,6 +47,7 @@ def _build(app: FastAPI) -> dict[str, Any]:
         title=app.title, version=app.version, description=app.description, routes=app.routes, tags=TAGS
     )
     schemas = built.setdefault("components", {}).setdefault("schemas", {})
+    built["components"]["securitySchemes"] = {"api_key": SECURITY}
     schemas |= _problem_schemas() | prediction_schema.schemas()
     for name in _OWN:
         schemas.pop(name, None)
@@ -44,7 +55,7 @@ def _build(app: FastAPI) -> dict[str, Any]:
         _complete(operation)
     for route in _routes(app):
         for method in route.methods or ():
-            _mark(built["paths"][route.path_format][method.lower()], route)
+            _mark(built["paths"][route.path_format][method.lower()], route, method)
     return built
 
 
@@ -66,8 +77,12 @@ def _routes(app: FastAPI) -> Iterator[StrictRoute]:
             yield route
 
 
-def _mark(operation: dict[str, Any], route: StrictRoute) -> None:
+def _mark(operation: dict[str, Any], route: StrictRoute, method: str) -> None:
     """Add what the route class does for every route."""
+    scopes = route.opened_by(method)
+    if scopes is not None:
+        # One of them is enough; each is a way in of its own.
+        operation["security"] = [{"api_key": [scope]} for scope in scopes]
     if route.is_creating:
         operation.setdefault("parameters", []).append(idempotency.PARAMETER)
         answers = {**operation["responses"], "409": responses(409)[409]}
@@ -76,7 +91,7 @@ def _mark(operation: dict[str, Any], route: StrictRoute) -> None:
 
 def _complete(operation: dict[str, Any]) -> None:
     """Add the problems that the layers around every handler answer."""
-    common = [400, 403, 503] + ([413, 415, 422] if "requestBody" in operation else [])
+    common = [400, 401, 403, 503] + ([413, 415, 422] if "requestBody" in operation else [])
     answers = operation["responses"]
     for status, entry in responses(*common).items():
         if _is_fastapi_own(answers.get(str(status))):

@@ -12,8 +12,8 @@ from fastapi import APIRouter, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
+from service.api.access import caller_of
 from service.api.answers import encode
-from service.api.context import caller_of
 from service.api.figures import DECISIONS
 from service.api.prediction_schema import OPENAPI, PREDICTED
 from service.api.problems import responses

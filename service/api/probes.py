@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 from starlette.requests import Request
 from starlette.responses import Response
 
+from service.api.access import opened_by
 from service.api.context import Wired
 from service.api.figures import REGISTRY, job_figures
 from service.api.problems import responses
@@ -81,8 +82,9 @@ async def version(request: Request) -> VersionInfo:
     operation_id="metrics",
     summary="Figures for Prometheus",
     response_class=Response,
-    responses={200: {"content": {"text/plain": {}}}, **responses(503)},
+    responses={200: {"content": {"text/plain": {}}}, **responses(401, 403, 503)},
 )
+@opened_by("admin")
 def metrics(wired: Wired) -> Response:
     """Give requests, latencies, decisions and jobs in Prometheus' text form."""
     text = generate_latest(REGISTRY) + job_figures(readiness.count_jobs(wired.readers))

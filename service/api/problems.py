@@ -124,6 +124,7 @@ def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 DESCRIPTIONS: dict[int, str] = {
     400: "Malformed request",
+    401: "No valid API key",
     403: "Not allowed",
     404: "Not found",
     406: "Not acceptable",

@@ -13,7 +13,8 @@ Operation = Mapping[str, Any]
 #: Codes of whole answers by their status; the codes of single faults stand in `errors`.
 CODES: Final[dict[str, tuple[str, ...]]] = {
     "400": ("malformed", "unknown_parameter"),
-    "403": ("foreign_origin",),
+    "401": ("unauthorized",),
+    "403": ("insufficient_scope", "foreign_origin"),
     "404": ("not_found",),
     "406": ("not_acceptable",),
     "409": (

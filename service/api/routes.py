@@ -9,8 +9,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from service.api.access import admit, scopes_of
 from service.api.idempotency import answer_once, is_keyed
 from service.domain import strict_json
+from service.domain.access import Scope as AccessScope
 from service.domain.errors import FieldError, MalformedError, UnsupportedMediaTypeError, pointer
 
 JSON: Final = "application/json"
@@ -30,8 +32,13 @@ class StrictRoute(APIRoute):
         makes = self.status_code in (201, 202) and "POST" in (self.methods or ())
         return makes and not self.path.endswith("/cancel")
 
+    def opened_by(self, method: str) -> tuple[AccessScope, ...] | None:
+        """Tell the scopes of which a caller needs one; None where no key is needed."""
+        return scopes_of(self.endpoint, [str(tag) for tag in self.tags], method)
+
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer; what creates is done once for each `Idempotency-Key`."""
+        """Admit the caller and answer; what creates is done once for each `Idempotency-Key`."""
+        await admit(scope, self.opened_by(scope["method"]))
         if self.is_creating and scope["method"] == "POST" and is_keyed(scope):
             await answer_once(super().handle, scope, receive, send)
         else:

@@ -9,8 +9,9 @@ from pydantic import BaseModel, Field
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from service.api.access import opened_by
 from service.api.conditions import IMMUTABLE, is_unchanged
-from service.api.context import Tenant, Wired
+from service.api.context import Sender, Tenant, Wired
 from service.api.lists import ListSlice, Page, page
 from service.api.problems import responses
 from service.api.routes import StrictRoute
@@ -129,10 +130,10 @@ def read_version(
     status_code=204,
     responses=responses(404, 409, 422, 503),
 )
-def delete_version(*, request: Request, wired: Wired, tenant: Tenant, model: str, version: Number) -> None:
+def delete_version(*, request: Request, wired: Wired, sender: Sender, model: str, version: Number) -> None:
     """Delete a version and its artifact; refused while an alias points to it."""
-    models.delete_version(wired.sessions, wired.store, tenant, model, version)
-    request.app.state.scoring.forget(tenant, model)
+    models.delete_version(wired.sessions, wired.store, sender.tenant, model, version, by=sender.actor)
+    request.app.state.scoring.forget(sender.tenant, model)
 
 
 @router.get(
@@ -141,6 +142,7 @@ def delete_version(*, request: Request, wired: Wired, tenant: Tenant, model: str
     summary="Read what a version needs in a row",
     responses=responses(404, 422, 503),
 )
+@opened_by("registry", "train", "predict")
 def read_schema(
     *, response: Response, wired: Wired, tenant: Tenant, model: str, version: Number
 ) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from sqlalchemy import Insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
+from service.db import audit_log
 from service.db.engine import rows_of
 from service.db.tables import AliasRow, ModelRow, VersionRow
 from service.domain.ids import new_id
@@ -84,3 +85,6 @@ def _point(session: Session, job: TrainingJob, model_id: str, name: str, **place
         session.add(
             AliasRow(id=new_id("alias"), tenant_id=job.tenant_id, model_id=model_id, name=name, **place)
         )
+    told = {"version": place["version_number"], "reason": place["reason"]}
+    target = f"/v1/models/{job.model}/aliases/{name}"
+    audit_log.add(session, job.tenant_id, job.id, "alias.put", target, **told)

@@ -177,6 +177,39 @@ class ExecutorRow(Base):
     groups: Mapped[list[Any]]
 
 
+class ApiKeyRow(Base):
+    """A key of a tenant; of its secret only the hash is kept."""
+
+    __tablename__ = "api_keys"
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    tenant_id: Mapped[str]
+    name: Mapped[str]
+    scopes: Mapped[list[Any]]
+    secret_sha256: Mapped[str]
+    created_at: Mapped[datetime]
+    created_by: Mapped[str]
+    revoked_at: Mapped[datetime | None]
+
+    __table_args__ = (Index(None, "tenant_id", "id"),)
+
+
+class AuditRow(Base):
+    """Who did what to which thing, and when."""
+
+    __tablename__ = "audit_log"
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    tenant_id: Mapped[str]
+    at: Mapped[datetime]
+    actor: Mapped[str]
+    action: Mapped[str]
+    target: Mapped[str]
+    details: Mapped[dict[str, Any]]
+
+    __table_args__ = (Index(None, "tenant_id", "id"),)
+
+
 class ModelRow(Base):
     """A name under which versions are kept."""
 

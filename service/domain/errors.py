@@ -123,6 +123,10 @@ class InvalidError(CostboostError):
     """Understood but invalid (422)."""
 
 
+class UnauthorizedError(CostboostError):
+    """It is not known who asks (401)."""
+
+
 class ForbiddenError(CostboostError):
     """Known but not allowed (403)."""
 
@@ -197,6 +201,17 @@ PROBLEMS: dict[str, Problem] = {
         "`Accept` asks for a media type that is not written here.",
         "Ask for `application/json`, or leave `Accept` out. Tables are also written as `text/csv` and "
         "`application/vnd.apache.parquet`.",
+    ),
+    "unauthorized": Problem(
+        "Unauthorized",
+        "The request has no API key, or one that is not valid here: mistyped, revoked or of another service.",
+        "Send `Authorization: Bearer cb_…`. A first key is made where the service runs: `costboost keys "
+        "create --tenant NAME --scopes admin`; others by `POST /v1/api-keys`.",
+    ),
+    "insufficient_scope": Problem(
+        "Insufficient scope",
+        "The API key is valid, but may not do this; `detail` names the scopes of which it needs one.",
+        "Take a key with the scope. Keys are made by `POST /v1/api-keys` with a key of scope `admin`.",
     ),
     "foreign_origin": Problem(
         "Foreign origin",

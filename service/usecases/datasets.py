@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 from sqlalchemy.orm import Session, sessionmaker
 
 from service.artifacts.folder import FolderStore
-from service.db import datasets, idempotency
+from service.db import audit_log, datasets, idempotency
 from service.domain.datasets import Column, Dataset, IntakeLimits, IntakeOptions
 from service.domain.errors import ConflictError, FieldError, InvalidError, MalformedError, NotFoundError
 from service.domain.ids import new_id
@@ -160,7 +160,7 @@ def profile_dataset(readers: Sessions, intake: Intake, tenant: str, dataset_id: 
     return found
 
 
-def delete_dataset(sessions: Sessions, store: FolderStore, tenant: str, dataset_id: str) -> None:
+def delete_dataset(sessions: Sessions, store: FolderStore, tenant: str, dataset_id: str, *, by: str) -> None:
     """Delete a dataset and its bytes.
 
     Raises
@@ -173,6 +173,8 @@ def delete_dataset(sessions: Sessions, store: FolderStore, tenant: str, dataset_
         if datasets.is_in_use(session, dataset):
             raise ConflictError("dataset_in_use", "a training job or a version refers to this dataset")
         datasets.delete_dataset(session, dataset)
+        target = f"/v1/datasets/{dataset.id}"
+        audit_log.add(session, tenant, by, "dataset.delete", target, name=dataset.name)
         session.commit()
     # After the row, so that no row ever points at nothing. No other dataset has these bytes.
     store.delete(dataset.content_sha256)

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy.orm import Session, sessionmaker
 
 from service.artifacts.folder import FolderStore
-from service.db import registry
+from service.db import audit_log, registry
 from service.domain.errors import ConflictError, FieldError, InvalidError, NotFoundError
 from service.domain.ids import new_id
 from service.domain.models import Alias, Model, ModelView, Version
@@ -59,13 +59,17 @@ def change_model(
     return view
 
 
-def delete_model(sessions: Sessions, store: FolderStore, tenant: str, name: str, guard: ModelGuard) -> None:
+def delete_model(
+    sessions: Sessions, store: FolderStore, tenant: str, name: str, guard: ModelGuard, *, by: str
+) -> None:
     """Delete a model with all its aliases and versions, and the bytes that no other version has."""
     with sessions() as session:
         model = _model(session, tenant, name, lock=True)
         guard(_view(session, model))
         versions = registry.list_versions(session, model, None, None)
         registry.delete_model(session, model)
+        numbers = [version.number for version in versions]
+        audit_log.add(session, tenant, by, "model.delete", _path(name), versions=numbers)
         session.commit()
     _delete_bytes(sessions, store, versions)
 
@@ -82,7 +86,9 @@ def read_version(readers: Sessions, tenant: str, name: str, number: int) -> Vers
         return _version(session, _model(session, tenant, name), number)
 
 
-def delete_version(sessions: Sessions, store: FolderStore, tenant: str, name: str, number: int) -> None:
+def delete_version(
+    sessions: Sessions, store: FolderStore, tenant: str, name: str, number: int, *, by: str
+) -> None:
     """
     Delete a version and its bytes.
 
@@ -96,6 +102,7 @@ def delete_version(sessions: Sessions, store: FolderStore, tenant: str, name: st
         if registry.is_aliased(session, version):
             raise ConflictError("alias_in_use", "an alias points to this version")
         registry.delete_version(session, version)
+        audit_log.add(session, tenant, by, "version.delete", f"{_path(name)}/versions/{number}")
         session.commit()
     _delete_bytes(sessions, store, [version])
 
@@ -115,6 +122,7 @@ def put_alias(
     *,
     number: int,
     reason: str,
+    by: str,
 ) -> tuple[Alias, bool]:
     """Make an alias or move it, in one transaction; also tells whether it is new."""
     with sessions() as session:
@@ -127,18 +135,22 @@ def put_alias(
         now = datetime.now(UTC)
         alias = (present or _unplaced(model, alias_name, now)).moved(now, number, reason)
         registry.save_alias(session, alias)
+        moved = {"version": number, "before": present and present.version_number, "reason": reason}
+        audit_log.add(session, tenant, by, "alias.put", f"{_path(name)}/aliases/{alias_name}", **moved)
         session.commit()
     return alias, present is None
 
 
 def delete_alias(
-    sessions: Sessions, tenant: str, name: str, alias_name: str, guard: Callable[[Alias], None]
+    sessions: Sessions, tenant: str, name: str, alias_name: str, guard: Callable[[Alias], None], *, by: str
 ) -> None:
     """Delete an alias; the version stays."""
     with sessions() as session:
         alias = _alias(session, _model(session, tenant, name, lock=True), alias_name)
         guard(alias)
         registry.delete_alias(session, alias)
+        target = f"{_path(name)}/aliases/{alias_name}"
+        audit_log.add(session, tenant, by, "alias.delete", target, version=alias.version_number)
         session.commit()
 
 
@@ -147,6 +159,10 @@ def _require_two_classes(session: Session, model: Model) -> None:
     if newest and newest[0].schema.get("positive_class") is None:
         detail = "a control share is for two classes, of which the positive one is refused"
         raise InvalidError("not_binary", detail, [FieldError("/control_share", "not_binary", detail)])
+
+
+def _path(name: str) -> str:
+    return f"/v1/models/{name}"
 
 
 def _unplaced(model: Model, name: str, now: datetime) -> Alias:

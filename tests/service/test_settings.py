@@ -74,3 +74,17 @@ def test_only_secrets_come_from_files() -> None:
 
 def test_every_setting_can_be_shown() -> None:
     assert set(load_settings({}).masked()) == set(Settings.model_fields)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.2", "::1", "localhost"])
+def test_on_a_loopback_address_no_key_is_needed(host: str) -> None:
+    assert not load_settings({}, host=host).needs_keys
+    assert not load_settings({}, host=host, auth="off").needs_keys
+    assert load_settings({}, host=host, auth="keys").needs_keys
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.1.2.3", "example.org", "", "127.0.0.1.example.org"])
+def test_where_others_can_reach_it_keys_are_needed(host: str) -> None:
+    assert load_settings({}, host=host).needs_keys
+    with pytest.raises(SettingsError, match=r"COSTBOOST_AUTH: .*costboost keys create"):
+        load_settings({}, host=host, auth="off")
