@@ -70,6 +70,8 @@ if TYPE_CHECKING:
     from costboost.review import ReviewPlan, lower_envelope, plan_reviews
     from costboost.scorer import Scorer
     from costboost.scorers import CostScorer
+    from costboost.search import SearchResult, Trial, search_params
+    from costboost.search_space import Choices, Interval, draw_params
     from costboost.shape_functions import importance, shapes
     from costboost.splits import Split, canonical_order, folds, holdout
     from costboost.terms import Terms
@@ -92,6 +94,7 @@ __all__ = [
     "CSAdaBoostClassifier",
     "CSBClassifier",
     "Calibrator",
+    "Choices",
     "CostCell",
     "CostMatrix",
     "CostRangeReport",
@@ -109,6 +112,7 @@ __all__ = [
     "GCADAClassifier",
     "GentleAdaBoostClassifier",
     "HistogramTree",
+    "Interval",
     "LPBoostClassifier",
     "MCADAClassifier",
     "MarginPruningBoostClassifier",
@@ -119,10 +123,12 @@ __all__ = [
     "Review",
     "ReviewPlan",
     "Scorer",
+    "SearchResult",
     "SoftBandBoostClassifier",
     "SoftBoostClassifier",
     "Split",
     "Terms",
+    "Trial",
     "UnreasonableCostsError",
     "WeightedSVM",
     "brier_curve",
@@ -134,6 +140,7 @@ __all__ = [
     "decide",
     "decide_by_label",
     "decide_by_threshold",
+    "draw_params",
     "dump",
     "empirical_threshold",
     "evaluate",
@@ -154,6 +161,7 @@ __all__ = [
     "regrets",
     "reliability_table",
     "roc_curve",
+    "search_params",
     "shapes",
     "staged_table",
     "threshold_table",
@@ -211,6 +219,8 @@ _HOMES = {
     "review": ("ReviewPlan", "lower_envelope", "plan_reviews"),
     "scorer": ("Scorer",),
     "scorers": ("CostScorer",),
+    "search": ("SearchResult", "Trial", "search_params"),
+    "search_space": ("Choices", "Interval", "draw_params"),
     "shape_functions": ("importance", "shapes"),
     "splits": ("Split", "canonical_order", "folds", "holdout"),
     "terms": ("Terms",),

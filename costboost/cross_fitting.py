@@ -153,11 +153,11 @@ def out_of_fold_scores(
     steps = len(parts) + 1
     if effective_n_jobs(n_jobs) == 1:
         scored: Iterator[NDArray[np.float64]] = (
-            _score_part(booster, rows, part, rounds_of(progress, "out_of_fold", fold, steps))
+            score_part(booster, rows, part, rounds_of(progress, "out_of_fold", fold, steps))
             for fold, part in enumerate(parts)
         )
     else:
-        tasks = (delayed(_score_part)(booster, rows, part, None) for part in parts)
+        tasks = (delayed(score_part)(booster, rows, part, None) for part in parts)
         scored = Parallel(n_jobs=n_jobs, return_as="generator")(tasks)
     scores: NDArray[np.float64] | None = None
     for fold, ((_, valid), part_scores) in enumerate(zip(parts, scored, strict=True)):
@@ -181,8 +181,9 @@ def rounds_of(progress: Progress | None, phase: str, step: int, steps: int) -> R
     return report
 
 
-def _score_part(
-    booster: Any, rows: TrainingSet, part: tuple[Rows, Rows], callback: RoundCallback | None
+def score_part(
+    booster: Any, rows: TrainingSet, part: tuple[Rows, Rows], callback: RoundCallback | None = None
 ) -> NDArray[np.float64]:
+    """Scores of the rows of one part that validate, by what was fitted on those that train."""
     train, valid = part
     return fit_rows(booster, rows.take(train), callback).score(rows.take(valid).columns)

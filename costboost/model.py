@@ -6,6 +6,7 @@ give, columns are taken by name, and classes are coded by their size.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
@@ -44,6 +45,34 @@ Types = Mapping[str, ColumnType]
 
 #: What the parts of a booster that stops early must respect, by the kind of split that does.
 _APART: dict[str, SplitKind] = {"groups": "group", "times": "time"}
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """Rows made ready to be learned from.
+
+    Attributes
+    ----------
+    booster : estimator
+        Unfitted, with costs and seed.
+    rows : TrainingSet
+        In the order in which they are learned.
+    parts : list of (train, valid) row indices
+        The folds.
+    costs : TrainingCosts
+        Of the rows, by the code of each class.
+    codes : ndarray of shape (K,), intp
+        Code of each class.
+    order : ndarray of shape (n,), intp
+        Where each row stands in the caller's table.
+    """
+
+    booster: Any
+    rows: TrainingSet
+    parts: list[tuple[Rows, Rows]]
+    costs: TrainingCosts
+    codes: NDArray[np.intp]
+    order: Rows
 
 
 class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -205,6 +234,48 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ValueError, TypeError
             If a parameter, the data, or costs are not acceptable; the message says which.
         """
+        ready = self.prepare(
+            X,
+            y,
+            sample_cost=sample_cost,
+            sample_weight=sample_weight,
+            groups=groups,
+            times=times,
+            parts=parts,
+            types=types,
+        )
+        rows, where = ready.rows, ready.parts
+        raw = out_of_fold_scores(ready.booster, rows, where, n_jobs=self.n_jobs, progress=progress)
+        last = rounds_of(progress, "boosting", len(where), len(where) + 1)
+        self._settle(fit_rows(ready.booster, rows, last), ready, raw)
+        self._keep_out_of_fold(raw, ready.order, len(where))
+        if progress is not None:
+            progress("calibration", 1, 1, 1.0)
+        return self
+
+    def prepare(
+        self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        sample_cost: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        times: ArrayLike | None = None,
+        parts: ArrayLike | None = None,
+        types: Types | None = None,
+    ) -> "Prepared":
+        """Do all of `fit` that comes before the first booster; for those who fit the folds themselves.
+
+        Parameters
+        ----------
+        X, y, sample_cost, sample_weight, groups, times, parts, types
+            As in `fit`.
+
+        Returns
+        -------
+        Prepared
+        """
         check_parameters(self)
         aims_otherwise = self.threshold_aim != "cost" or self.min_recall is not None
         if aims_otherwise and self.decision_rule != "empirical":
@@ -224,15 +295,10 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if sample_cost is not None and self._meant is None:
             self.costs_ = self._spec_of(costs.class_means(), given.positive)
         ordered_side = {name: values[order] for name, values in side.items()}
-        booster, rows = self._priced(columns, costs.recoded(codes), order, ordered_side)
+        recoded = costs.recoded(codes)
+        booster, rows = self._priced(columns, recoded, order, ordered_side)
         where = folds(self.split or Split(), rows.y, seed=self._seed(), **ordered_side)
-        raw = out_of_fold_scores(booster, rows, where, n_jobs=self.n_jobs, progress=progress)
-        fitted = fit_rows(booster, rows, rounds_of(progress, "boosting", len(where), len(where) + 1))
-        self._settle(fitted, rows, raw, costs.recoded(codes), codes)
-        self._keep_out_of_fold(raw, order, len(where))
-        if progress is not None:
-            progress("calibration", 1, 1, 1.0)
-        return self
+        return Prepared(booster, rows, where, recoded, codes, order)
 
     def decide(
         self,
@@ -304,6 +370,19 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The fitted model as values, without scikit-learn."""
         check_is_fitted(self, "_scorer")
         return self._scorer
+
+    def find_threshold(self, scores: NDArray[np.float64], costs: TrainingCosts) -> FoundThreshold:
+        """Threshold that the rule "empirical" takes on scores of two classes, class 1 being positive."""
+        priced = costs.labelled * costs.weight[:, None]
+        return find_threshold(
+            scores,
+            costs.y == 1,
+            priced[:, 1],
+            priced[:, 0],
+            costs.weight,
+            aim=self.threshold_aim,
+            min_recall=0.0 if self.min_recall is None else float(self.min_recall),
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -412,15 +491,9 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     # Results
 
-    def _settle(
-        self,
-        fitted: Fitted,
-        rows: TrainingSet,
-        raw: NDArray[np.float64],
-        costs: TrainingCosts,
-        codes: NDArray[np.intp],
-    ) -> None:
+    def _settle(self, fitted: Fitted, ready: "Prepared", raw: NDArray[np.float64]) -> None:
         """Calibrator, threshold and scorer from the out-of-fold scores."""
+        rows, costs, codes = ready.rows, ready.costs, ready.codes
         judged = np.flatnonzero(~np.isnan(raw[:, 0]))
         # A score that came out constant says nothing, whatever the ensembles of the folds said.
         telling = np.ptp(fitted.score(rows.columns), axis=0) > 0
@@ -431,7 +504,7 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
         self.threshold_ = self.threshold_found_ = None
         if self.decision_rule == "empirical":
-            self.threshold_found_ = self._find_threshold(scores[:, 0], costs.of_rows(judged))
+            self.threshold_found_ = self.find_threshold(scores[:, 0], costs.of_rows(judged))
             self.threshold_ = self.threshold_found_.threshold
         shares = np.bincount(rows.y, weights=rows.weight, minlength=n_classes)
         self.priors_ = (shares / shares.sum())[codes]
@@ -449,18 +522,6 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if self.threshold_ is None
             else self.threshold_,
             background=background_of(fitted.encoder, fitted.ensemble, rows.columns, rows.weight),
-        )
-
-    def _find_threshold(self, scores: NDArray[np.float64], costs: TrainingCosts) -> FoundThreshold:
-        priced = costs.labelled * costs.weight[:, None]
-        return find_threshold(
-            scores,
-            costs.y == 1,
-            priced[:, 1],
-            priced[:, 0],
-            costs.weight,
-            aim=self.threshold_aim,
-            min_recall=0.0 if self.min_recall is None else float(self.min_recall),
         )
 
     def _restore(

@@ -109,7 +109,9 @@ class JobOut(BaseModel):
     started_at: datetime | None
     finished_at: datetime | None
     heartbeat_at: datetime | None
-    result: dict[str, Any] | None = Field(description="Model, number of its new version, and metrics.")
+    result: dict[str, Any] | None = Field(
+        description="`model`, number of its new `version`, `metrics`; after a search `params` and `search`."
+    )
     error: JobErrorOut | None
 
     @classmethod
@@ -148,6 +150,7 @@ class PlanOut(BaseModel):
     algorithm: str
     requested_algorithm: str = Field(description="As it was asked for, such as `auto`.")
     params: Mapping[str, Any] = Field(description="All parameters, with the defaults filled in.")
+    trials: int | None = Field(description="Parameters that the search would try; null without one.")
     cost_spec: str | None
     consequences: list[str] = Field(description="What the costs lead to, in words.")
     unreasonable_rows: int = Field(
@@ -172,6 +175,7 @@ class PlanOut(BaseModel):
             algorithm=plan.spec.algorithm,
             requested_algorithm=requested_algorithm(plan.spec),
             params=plan.spec.params,
+            trials=plan.trials,
             cost_spec=plan.spec.cost_spec,
             consequences=plan.consequences,
             unreasonable_rows=plan.unreasonable_rows,

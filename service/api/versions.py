@@ -17,6 +17,7 @@ from service.api.problems import responses
 from service.api.routes import StrictRoute
 from service.domain.costs import Costs
 from service.domain.models import Version
+from service.domain.searching import SearchSpec
 from service.domain.training import SplitSpec, requested_algorithm
 from service.usecases import models
 
@@ -42,6 +43,7 @@ class VersionOut(BaseModel):
     algorithm: str
     requested_algorithm: str = Field(description="As it was asked for, such as `auto`.")
     params: Mapping[str, Any]
+    search: SearchSpec | None = Field(description="What was searched; `params` holds what was found.")
     split: SplitSpec
     calibration: str
     decision_rule: str
@@ -70,6 +72,7 @@ class VersionOut(BaseModel):
             algorithm=spec.algorithm,
             requested_algorithm=requested_algorithm(spec),
             params=spec.params,
+            search=spec.search,
             split=spec.split,
             calibration=spec.calibration,
             decision_rule=spec.decision_rule,

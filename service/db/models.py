@@ -21,7 +21,7 @@ def add_version(session: Session, job: TrainingJob, at: datetime, **content: Any
     Parameters
     ----------
     content
-        The other columns of `versions`: dataset_sha256, schema, metrics, library_versions,
+        The other columns of `versions`: spec, dataset_sha256, schema, metrics, library_versions,
         training_seconds, artifact_sha256, artifact_bytes, report_sha256, test_part_sha256.
 
     Returns
@@ -38,7 +38,6 @@ def add_version(session: Session, job: TrainingJob, at: datetime, **content: Any
             number=number,
             job_id=job.id,
             dataset_id=job.dataset_id,
-            spec=job.spec,
             created_at=at,
             **content,
         )

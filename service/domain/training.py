@@ -8,13 +8,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, FiniteFloat, JsonValue, model_validator
 
-from service.domain.cost_cells import Faults
 from service.domain.costs import Costs
 from service.domain.errors import ConflictError
+from service.domain.searching import SearchSpec
 from service.domain.wording import Telling, custom
 
-#: Fields of the contract that this release does not have.
-NOT_YET = frozenset({"search"})
 #: A model or alias name; also the only part of a path a user chooses.
 NAME_PATTERN = r"^[a-z0-9][a-z0-9._-]{0,63}$"
 Name = Annotated[str, Field(pattern=NAME_PATTERN)]
@@ -100,6 +98,9 @@ class TrainingSpec(_Part):
         default_factory=dict,
         description="Parameters of the algorithm; their JSON Schema is under `/v1/algorithms/{name}`.",
     )
+    search: SearchSpec | None = Field(
+        default=None, description="Parameters to try instead of giving them; left out: none."
+    )
     split: SplitSpec = Field(default=SplitSpec(), description="Which rows test and which validate.")
     calibration: Literal["auto", "sigmoid", "isotonic", "none"] = Field(
         default="auto",
@@ -123,16 +124,6 @@ class TrainingSpec(_Part):
     )
     limits: Limits = Field(default=Limits(), description="Time and memory of one attempt.")
     on_success: OnSuccess = Field(default=OnSuccess(), description="What happens when the version is there.")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _not_yet(cls, value: Any) -> Any:
-        if isinstance(value, Mapping):
-            faults = Faults("spec")
-            for name in NOT_YET & value.keys():
-                faults.check(False, (name,), "not_supported_yet", "is not supported yet")
-            faults.raise_any()
-        return value
 
     @model_validator(mode="after")
     def _one_source_of_costs(self) -> "TrainingSpec":

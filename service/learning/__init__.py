@@ -20,6 +20,7 @@ from service.learning.pricing import (
 )
 from service.learning.report import load_report
 from service.learning.scoring import Answers, Explanation, Predictor, load
+from service.learning.searching import candidates
 from service.learning.test_part import TestPart, load_test_part
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "Trained",
     "algorithm",
     "algorithms",
+    "candidates",
     "check",
     "checks",
     "consequences",

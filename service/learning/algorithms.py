@@ -46,7 +46,7 @@ def warm() -> None:
 def settle(name: str, params: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """Name of the algorithm that `name` stands for, and its parameters with the defaults filled in."""
     found = find(name)
-    properties = parameters.parameter_schema(found.cls)["properties"]
+    properties = params_schema(name)
     return found.name, {key: one["default"] for key, one in properties.items()} | dict(params)
 
 
@@ -64,6 +64,12 @@ def find(name: str) -> Any:
         return registry.find(name)
     except ValueError:
         return None
+
+
+def params_schema(name: str) -> dict[str, Any]:
+    """JSON Schema of each parameter of an algorithm, by name."""
+    properties: dict[str, Any] = parameters.parameter_schema(find(name).cls)["properties"]
+    return properties
 
 
 def check_params(name: str, params: Mapping[str, Any]) -> list[FieldError]:

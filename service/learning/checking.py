@@ -8,6 +8,7 @@ from service.domain.training import TrainingSpec
 from service.learning.algorithms import check_params, find
 from service.learning.division import split_column
 from service.learning.pricing import AnyCosts, cost_spec
+from service.learning.searching import check_search
 
 #: One row to test on and one for each of two folds.
 _MIN_ROWS_OF_A_CLASS = 3
@@ -42,6 +43,7 @@ def _check_algorithm(spec: TrainingSpec, dataset: Dataset) -> Iterator[FieldErro
         yield FieldError("/algorithm", "unknown_algorithm", "is none of those that /v1/algorithms lists")
         return
     yield from check_params(spec.algorithm, spec.params)
+    yield from check_search(spec)
     if len(dataset.classes) > 2 and "multiclass" not in found.tasks:
         yield FieldError("/algorithm", "not_binary", "this algorithm is for two classes")
 

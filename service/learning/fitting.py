@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from typing import Any, Final
 
@@ -19,6 +20,7 @@ from service.learning.judging import judge, judge_out_of_fold
 from service.learning.pricing import AnyCosts, PricedCosts, cost_spec
 from service.learning.report import dump_report, report_of
 from service.learning.schema import schema_of
+from service.learning.searching import run_search, share_of_search
 from service.learning.test_part import dump_test_part, test_part_of
 
 Columns = Mapping[str, NDArray[Any]]
@@ -36,6 +38,10 @@ class Trained:
     ----------
     artifact : bytes
         The same for the same data, spec and library versions.
+    params : dict
+        Those of the job, and what its search found.
+    search : dict or None
+        All trials of the search.
     metrics : dict
         Those of the test part, and under `out_of_fold` those of the rows that were trained on.
     report, test_part : bytes
@@ -47,6 +53,8 @@ class Trained:
     """
 
     artifact: bytes
+    params: dict[str, Any]
+    search: dict[str, Any] | None
     metrics: dict[str, Any]
     report: bytes
     test_part: bytes
@@ -108,13 +116,15 @@ def fit(
     try:
         train, test = _holdout(spec, dataset, rows)
         fitted_on = rows.of(train)
+        spec, told = _searched(spec, prices, fitted_on, progress)
         model = _model(spec, prices)
-        model.fit(fitted_on.columns, fitted_on.labels, **_fit_params(spec, fitted_on), progress=progress)
+        last = _rest_of(progress, share_of_search(spec))
+        model.fit(fitted_on.columns, fitted_on.labels, **_fit_params(spec, fitted_on), progress=last)
         scorer, tested_on = model.scorer(), rows.of(test)
         tested = judge(scorer, tested_on.columns, tested_on.codes, tested_on.weight)
         folded = judge_out_of_fold(model, fitted_on.columns, fitted_on.codes, fitted_on.weight)
         metrics = {**tested.metrics(spec.seed), "out_of_fold": folded.metrics(spec.seed)}
-        report = report_of(scorer, tested, folded, tested_on.columns)
+        report = report_of(scorer, tested, folded, tested_on.columns) | {"search": told}
     except ValueError as error:
         raise InvalidError(
             "invalid_data", str(error), [FieldError("/dataset", "invalid_data", str(error))]
@@ -122,6 +132,8 @@ def fit(
     seconds = time.perf_counter() - started
     return Trained(
         artifact=dump(model),
+        params=dict(spec.params),
+        search=told,
         metrics=metrics,
         report=dump_report(report),
         test_part=dump_test_part(test_part_of(tested, test)),
@@ -180,6 +192,35 @@ def _model(spec: TrainingSpec, prices: PricedCosts) -> Any:
         split=split_of(spec),
         random_state=spec.seed,
     )
+
+
+def _searched(
+    spec: TrainingSpec, prices: PricedCosts, rows: _Rows, progress: Report | None
+) -> tuple[TrainingSpec, dict[str, Any] | None]:
+    """The spec with the parameters that its search finds, and all that was tried."""
+    if spec.search is None:
+        return spec, None
+    from costboost.search import search_params  # noqa: PLC0415 - loads scikit-learn and the compiler
+
+    model, share = _model(spec, prices), share_of_search(spec)
+    search = partial(search_params, model, rows.columns, rows.labels, **_fit_params(spec, rows))
+    found = run_search(spec, search, _first_of(progress, share))
+    return spec.model_copy(update={"params": {**spec.params, **found.params}}), found.told
+
+
+def _first_of(progress: Report | None, share: float) -> Report | None:
+    """Progress of a first step that does this share of the whole."""
+    if progress is None:
+        return None
+    return lambda phase, number, rounds, fraction: progress(phase, number, rounds, share * fraction)
+
+
+def _rest_of(progress: Report | None, share: float) -> Report | None:
+    """Progress of what comes after such a step."""
+    if progress is None or not share:
+        return progress
+    rest = 1.0 - share
+    return lambda phase, number, rounds, fraction: progress(phase, number, rounds, share + rest * fraction)
 
 
 def _fit_params(spec: TrainingSpec, rows: _Rows) -> dict[str, Any]:

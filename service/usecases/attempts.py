@@ -21,7 +21,16 @@ Sessions = sessionmaker[Session]
 
 @dataclass(frozen=True)
 class NewVersion:
-    """What a successful attempt makes: the names of its artifacts, and what is known about it."""
+    """
+    What a successful attempt makes: the names of its artifacts, and what is known about it.
+
+    Attributes
+    ----------
+    params : dict
+        Of the version: those of the job with what its search found.
+    search : dict or None
+        What was tried.
+    """
 
     dataset_sha256: str
     artifact_sha256: str
@@ -32,6 +41,13 @@ class NewVersion:
     schema: dict[str, Any]
     library_versions: dict[str, Any]
     training_seconds: float
+    params: dict[str, Any]
+    search: dict[str, Any] | None = None
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """Columns of `versions` as they are."""
+        return {name: value for name, value in vars(self).items() if name not in ("params", "search")}
 
 
 def begin(sessions: Sessions, job_id: str, executor_id: str, max_deaths: int) -> TrainingJob | None:
@@ -111,8 +127,11 @@ def succeed(sessions: Sessions, job: TrainingJob, version: NewVersion) -> bool:
         held = replace(job, heartbeat_at=now)
         if not training_jobs.advance(session, job, held):
             return False
-        number = add_version(session, job, now, **vars(version))
+        spec = job.spec.model_copy(update={"params": version.params})
+        number = add_version(session, job, now, spec=spec, **version.content)
         result = {"model": job.model, "version": number, "metrics": version.metrics}
+        if version.search is not None:
+            result |= {"params": version.params, "search": version.search}
         if not training_jobs.advance(session, held, held.succeeded(now, result)):
             return False
         session.commit()

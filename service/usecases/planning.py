@@ -49,6 +49,11 @@ class Plan:
     unreasonable_rows: int
     division: learning.Division
 
+    @property
+    def trials(self) -> int | None:
+        """How many parameters would be tried; None without a search."""
+        return None if self.spec.search is None else len(learning.candidates(self.spec))
+
 
 def plan(
     readers: sessionmaker[Session],
@@ -103,6 +108,8 @@ def _notices(
 
 def _settled(spec: TrainingSpec, warnings: Mapping[str, str]) -> SettledSpec:
     name, params = learning.settle(spec.algorithm, spec.params)
+    if spec.search is not None:
+        params = {key: value for key, value in params.items() if key not in spec.search.params}
     known: dict[str, Any] = dict(spec)
     told = {"requested_algorithm": spec.algorithm, "warnings": warnings}
     return SettledSpec(**known | {"algorithm": name, "params": params} | told)

@@ -175,6 +175,8 @@ def execute(store: FolderStore, order: dict[str, Any], report: Report) -> dict[s
         "artifact_bytes": len(trained.artifact),
         "report_sha256": store.put(trained.report),
         "test_part_sha256": store.put(trained.test_part),
+        "params": trained.params,
+        "search": trained.search,
         "metrics": trained.metrics,
         "schema": trained.schema,
         "library_versions": trained.library_versions,

@@ -113,6 +113,7 @@ def train(payload: Any, send: Any) -> Any:
     return {
         "dataset_sha256": "d" * 64,
         "artifact_sha256": "a" * 64,
+        "params": {},
         "report_sha256": "b" * 64,
         "test_part_sha256": "c" * 64,
         "artifact_bytes": 1,

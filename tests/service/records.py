@@ -39,7 +39,7 @@ def add_version(
         session.add(row)
         session.flush()
         number = versions.add_version(
-            session, job, now, dataset_sha256="0" * 64, schema=schema or {"columns": []},
+            session, job, now, spec=spec, dataset_sha256="0" * 64, schema=schema or {"columns": []},
             metrics={"roc_auc": 0.9}, library_versions={"numpy": "2"}, training_seconds=1.5,
             artifact_sha256=wiring.store.put(artifact), artifact_bytes=len(artifact),
         )  # fmt: skip

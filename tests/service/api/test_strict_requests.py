@@ -87,13 +87,6 @@ def test_an_unknown_model_is_pointed_at(sqlite_service: Service, body: dict[str,
     assert "errors" not in problem(in_path, 404, "not_found")
 
 
-@pytest.mark.parametrize("path", ["/v1/training-jobs", "/v1/training-jobs/validate"])
-def test_a_field_that_is_not_built_yet(sqlite_service: Service, path: str) -> None:
-    body = {"model": "m", "dataset": "d", "costs": {"fn": 5, "fp": 1}, "search": {"trials": 2}}
-    found = problem(sqlite_service.http.post(path, json=body), 422, "not_supported_yet")
-    assert [one["pointer"] for one in found["errors"]] == ["/search"]
-
-
 def test_an_empty_cursor_and_an_unknown_parameter(sqlite_service: Service) -> None:
     found = problem(sqlite_service.http.get("/v1/models?after="), 400, "malformed")
     assert found["errors"][0]["pointer"] == "/query/after"

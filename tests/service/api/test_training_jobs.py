@@ -71,6 +71,13 @@ def test_everything_in_one_form(service: Service) -> None:
         ({"split": {"test_fraction": 0.999}}, "/split/test_fraction"),
         ({"split": {"kind": "predefined", "column": "merchant"}}, "/split/column"),
         ({"algorithm": "adacost", "params": {"response": "proba"}}, "/params/response"),
+        ({"search": {"params": {}}}, "/search/params"),
+        ({"search": {"params": {"learning_rate": "all"}}}, "/search/params/learning_rate"),
+        ({"search": {"params": {"learning_rate": []}}}, "/search/params/learning_rate"),
+        ({"search": {"params": {"learning_rate": {"low": 2, "high": 1}}}}, "/search/params/learning_rate"),
+        ({"search": {"params": {"learning_rate": [-1]}}}, "/search/params/learning_rate/0"),
+        ({"search": {"params": {"learning_rate": [1]}, "trials": 0}}, "/search/trials"),
+        ({"search": {"params": {"learning_rate": [1]}, "metric": "auc"}}, "/search/metric"),
         ({"limits": {"seconds": 1e9}}, "/limits/seconds"),
         ({"seed": True}, "/seed"),
         ({"tenant_id": "other"}, "/tenant_id"),
@@ -146,6 +153,35 @@ def test_validate_says_what_would_be_trained(service: Service, dataset: str) -> 
     plan = answer.json()
     assert (plan["rows"], plan["folds"], plan["model"]) == (300, 5, "jobs")
     assert (plan["train_rows"], plan["test_rows"]) == (240, 60)
+
+
+def test_a_search_lists_its_trials_and_the_version_has_the_best(service: Service, dataset: str) -> None:
+    search = {"params": {"n_estimators": [5, 10, 20]}, "trials": 9, "strategy": "halving"}
+    body = spec(dataset, model="searched", params={}, search=search)
+    plan = service.http.post("/v1/training-jobs/validate", json=body)
+    assert (plan.status_code, plan.json()["trials"]) == (200, 3)
+    done = service.wait(submit(service, body)["id"])
+    assert done["status"] == "succeeded", done
+    found = done["result"]["search"]
+    version = service.http.get("/v1/models/searched/versions/1").json()
+    assert version["search"]["strategy"] == "halving"
+    assert version["params"]["n_estimators"] == found["trials"][found["best"]]["params"]["n_estimators"]
+    assert version["params"] == done["result"]["params"]
+    assert sorted(one["folds"] for one in found["trials"]) == [1, 2, 5]
+
+
+def test_a_search_can_be_cancelled(service: Service, dataset: str) -> None:
+    search = {"params": {"learning_rate": {"low": 0.1, "high": 1.0}}, "trials": 200}
+    job = submit(service, spec(dataset, params={"n_estimators": 5000}, search=search))
+    path = f"/v1/training-jobs/{job['id']}"
+    end = time.monotonic() + 20
+    while (service.http.get(path).json()["progress"] or {}).get("phase") != "search":
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    service.http.post(f"{path}/cancel")
+    start = time.monotonic()
+    assert service.wait(job["id"])["status"] == "cancelled"
+    assert time.monotonic() - start < 2
 
 
 def test_lists_have_pages_and_filters(service: Service, dataset: str) -> None:

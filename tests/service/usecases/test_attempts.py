@@ -22,7 +22,7 @@ from service.wiring import Wiring, wire
 
 NOW = datetime(2026, 1, 5, tzinfo=UTC)
 VERSION = NewVersion(
-    "d" * 64, "a" * 64, 10, "b" * 64, "c" * 64, {"savings": 0.5}, {"columns": []}, {"numpy": "2"}, 1.5
+    "d" * 64, "a" * 64, 10, "b" * 64, "c" * 64, {"savings": 0.5}, {"columns": []}, {"numpy": "2"}, 1.5, {}
 )
 
 
