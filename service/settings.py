@@ -69,6 +69,11 @@ class Settings(BaseSettings):
     intake_seconds: Seconds = Field(60.0, description="time limit for reading an uploaded table")
     intake_memory_mb: Count = Field(2048, description="memory limit for reading an uploaded table")
 
+    max_requests_per_minute: int = Field(
+        0, ge=0, description="requests of one API key a minute, of each API process; 0 sets no limit"
+    )
+    max_queued_jobs: Count = Field(1000, description="jobs of one tenant that may wait at a time")
+
     database_pool: Count = Field(50, description="connections to PostgreSQL a process may hold at most")
     database_wait_seconds: Seconds = Field(5.0, description="wait for a free connection before a 503")
 

@@ -7,6 +7,7 @@ import anyio.to_thread
 from starlette.datastructures import Headers
 from starlette.types import Scope as AsgiScope
 
+from service.api.rates import Rates
 from service.domain.access import ANYONE, SCOPES, Caller, Scope
 from service.domain.errors import ForbiddenError, UnauthorizedError
 from service.usecases.access import KeyRing
@@ -64,12 +65,17 @@ async def admit(scope: AsgiScope, scopes: tuple[Scope, ...] | None) -> None:
         The key is missing or not valid.
     ForbiddenError
         It lacks the scope.
+    TooManyError
+        It sends too many requests.
     """
     keys: KeyRing | None = scope["app"].state.keys
     if keys is None or scopes is None:
         return
     caller = await _caller(keys, _token(scope))
     scope["state"]["caller"] = caller
+    rates: Rates | None = scope["app"].state.rates
+    if rates is not None:
+        rates.take(caller.actor)
     if not caller.may(scopes):
         raise ForbiddenError("insufficient_scope", f"this needs a key with the scope {' or '.join(scopes)}")
 

@@ -31,6 +31,7 @@ from service.api import (
 )
 from service.api.heads import HeadAsGet
 from service.api.middleware import OriginGuard, RequestContext, RequestLimits
+from service.api.rates import Rates
 from service.learning import warm
 from service.usecases.access import KeyRing
 from service.usecases.recording import Recorder
@@ -96,6 +97,8 @@ def create_app(wiring: Wiring) -> FastAPI:
     app.state.wiring = wiring
     app.state.stopping = False
     app.state.keys = KeyRing(wiring.readers) if settings.needs_keys else None
+    per_minute = settings.max_requests_per_minute
+    app.state.rates = Rates(per_minute) if per_minute else None
     app.state.scoring = Scoring(wiring.readers, wiring.store)
     app.state.recorder = Recorder(wiring.sessions)
     app.state.shadows = Shadows(app.state.scoring, app.state.recorder)

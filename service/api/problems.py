@@ -134,5 +134,6 @@ DESCRIPTIONS: dict[int, str] = {
     415: "Unsupported media type",
     422: "Understood but invalid",
     428: "`If-Match` is required",
+    429: "Too many; see `Retry-After`",
     503: "Not available just now; see `Retry-After`",
 }

@@ -31,6 +31,7 @@ CODES: Final[dict[str, tuple[str, ...]]] = {
     "415": ("unsupported_media_type",),
     "422": ("invalid", "idempotency_mismatch"),
     "428": ("precondition_required",),
+    "429": ("rate_limited", "too_many_jobs"),
     "503": ("busy", "database_unavailable", "storage_full"),
 }
 #: What else 422 answers, by the tag of the operation.

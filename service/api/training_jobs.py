@@ -97,7 +97,9 @@ async def _submit_form(request: Request, wired: Wiring, tenant: str, receipt: Re
 
 
 def _ceilings(wired: Wiring) -> Ceilings:
-    return Ceilings(wired.settings.max_job_seconds, wired.settings.max_job_memory_mb)
+    return Ceilings(
+        wired.settings.max_job_seconds, wired.settings.max_job_memory_mb, wired.settings.max_queued_jobs
+    )
 
 
 @router.post(

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import fields
 from typing import Any
 
-from sqlalchemy import func, select, update
+from sqlalchemy import func, select, text, update
 from sqlalchemy.orm import Session
 
 from service.db.engine import rows_of
@@ -76,6 +76,15 @@ def list_jobs(
     if model is not None:
         query = query.where(TrainingJobRow.model == model)
     return [_value(row) for row in session.scalars(query.order_by(TrainingJobRow.id.desc()).limit(limit))]
+
+
+def count_queued(session: Session, tenant: str) -> int:
+    """Count a tenant's waiting jobs; until the transaction ends nobody else adds one, so a quota is exact."""
+    if session.get_bind().dialect.name == "postgresql":  # SQLite has one writer at a time anyway
+        lock = text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))")
+        session.execute(lock, {"name": f"queue of {tenant}"})
+    queued = TrainingJobRow.tenant_id == tenant, TrainingJobRow.status == JobStatus.QUEUED
+    return session.scalars(select(func.count()).where(*queued)).one()
 
 
 def queue_position(session: Session, job: TrainingJob) -> int | None:

@@ -131,6 +131,14 @@ class ForbiddenError(CostboostError):
     """Known but not allowed (403)."""
 
 
+class TooManyError(CostboostError):
+    """More than a quota allows; try again after `retry_after` seconds (429)."""
+
+    def __init__(self, code: str, detail: str, retry_after: int) -> None:
+        super().__init__(code, detail)
+        self.retry_after = retry_after
+
+
 class UnavailableError(CostboostError):
     """Cannot be answered just now; try again after `retry_after` seconds (503)."""
 
@@ -297,6 +305,17 @@ PROBLEMS: dict[str, Problem] = {
         "Busy",
         "Too many large predictions are waiting already.",
         "Send the request again after the seconds of `Retry-After`, or fewer rows at a time.",
+    ),
+    "rate_limited": Problem(
+        "Rate limited",
+        "The API key has sent more requests than `COSTBOOST_MAX_REQUESTS_PER_MINUTE` allows.",
+        "Send the request again after the seconds of `Retry-After`; many rows fit into one prediction "
+        "request.",
+    ),
+    "too_many_jobs": Problem(
+        "Too many jobs",
+        "The tenant has as many jobs waiting as `COSTBOOST_MAX_QUEUED_JOBS` allows.",
+        "Wait until some have begun, or cancel some: `GET /v1/training-jobs?status=queued`.",
     ),
     "model_required": Problem(
         "Model required",

@@ -24,10 +24,11 @@ _NAMED = 10
 
 @dataclass(frozen=True)
 class Ceilings:
-    """The largest limits a job may ask for."""
+    """The largest limits a job may ask for, and how many jobs of a tenant may wait."""
 
     seconds: float
     memory_mb: int
+    queued_jobs: int
 
 
 @dataclass(frozen=True)

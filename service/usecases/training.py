@@ -14,7 +14,7 @@ from service.artifacts.folder import FolderStore
 from service.db import idempotency, training_jobs
 from service.db.datasets import add_dataset
 from service.domain.datasets import Dataset, IntakeOptions
-from service.domain.errors import NotFoundError
+from service.domain.errors import NotFoundError, TooManyError
 from service.domain.ids import new_id
 from service.domain.receipts import Receipt
 from service.domain.training import JobStatus, TrainingJob, TrainingSpec
@@ -60,6 +60,8 @@ def submit(
     ------
     InvalidError
         With a pointer for everything that would make the job fail.
+    TooManyError
+        The tenant has as many jobs waiting as it may.
     """
     # Checking may take a while; no write lock is held meanwhile.
     planned = plan(readers, store, tenant, spec, ceilings=ceilings, new=new)
@@ -68,6 +70,8 @@ def submit(
         with sessions.begin() as session:
             if new is not None:
                 add_dataset(session, new)
+            if training_jobs.count_queued(session, tenant) >= ceilings.queued_jobs:
+                raise _too_many(ceilings.queued_jobs)
             training_jobs.add(session, job)
             queue.enqueue(session, job.id)
             idempotency.sign(session, receipt, f"/v1/training-jobs/{job.id}")
@@ -75,6 +79,10 @@ def submit(
     except IntegrityError:
         # The dataset was deleted between the check and the insert.
         raise ingredients.unknown_dataset() from None
+
+
+def _too_many(most: int) -> TooManyError:
+    return TooManyError("too_many_jobs", f"{most} jobs are waiting already", retry_after=30)
 
 
 def submit_upload(
