@@ -193,6 +193,13 @@ class Calibrator:
         One for two classes (probability of class 1), K for more.
     factors : tuple of float
         f_k, which keep the mean of each p_k at the share of its class; none for two classes.
+
+    Examples
+    --------
+    >>> scores, classes = np.array([[-1.0], [-0.5], [0.5], [1.0]]), np.array([0, 0, 1, 1])
+    >>> calibrator = fit_calibrator("sigmoid", scores, classes, 2)
+    >>> calibrator.kind, calibrator.probabilities(np.array([[2.0]])).round(2).tolist()
+    ('sigmoid', [[0.06, 0.94]])
     """
 
     kind: CalibrationKind

@@ -29,6 +29,14 @@ class CostRangeReport:
         The most that the decision may cost beyond the action that would then have been the cheapest.
     cautious : ndarray of shape (n,), intp
         The action whose worst regret is the least; the decision itself where that is as good as any.
+
+    Examples
+    --------
+    >>> p = np.array([[0.9, 0.1]])
+    >>> low, high = np.array([[0.0, 1.0], [7.0, 0.0]]), np.array([[0.0, 1.0], [11.0, 0.0]])
+    >>> report = cost_range_report(p, low, high, serves=(0, 1))
+    >>> report.flips.tolist(), report.possible.tolist()
+    ([True], [[True, True]])
     """
 
     decisions: Decisions

@@ -33,7 +33,13 @@ class UnservedActionsError(ValueError):
 
 @dataclass(frozen=True)
 class Action:
-    """Something that can be done with a row, and the index of the class it serves (None: a review)."""
+    """Something that can be done with a row, and the index of the class it serves (None: a review).
+
+    Examples
+    --------
+    >>> Action("decline", serves=1), Action("review", serves=None).serves
+    (Action(name='decline', serves=1), None)
+    """
 
     name: str
     serves: int | None
@@ -53,6 +59,11 @@ class Review:
         Rows that can be reviewed per `per` (a name such as "day"; None: per file).
     shadow_price : float, default 0
         Least net benefit for which a review is worth its place.
+
+    Examples
+    --------
+    >>> Review(fee=4.0, accuracy=(0.99, 0.9), capacity=200, per="day").capacity
+    200
     """
 
     fee: float

@@ -20,7 +20,16 @@ LARGEST_COST = 1e100
 
 
 class UnreasonableCostsError(ValueError):
-    """A wrong decision costs no more than the right one; `cells` names the cells at fault."""
+    """A wrong decision costs no more than the right one; `cells` names the cells at fault.
+
+    Examples
+    --------
+    >>> try:
+    ...     CostMatrix(cost_fn=1, cost_fp=1, cost_tp=2)
+    ... except UnreasonableCostsError as error:
+    ...     error.cells
+    ('cost_fn', 'cost_tp')
+    """
 
     def __init__(self, message: str, cells: tuple[str, ...]) -> None:
         super().__init__(message)

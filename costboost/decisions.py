@@ -37,6 +37,13 @@ class Decisions:
         Per class, sum 1: the rule argmax p_k / t_k decides the same. NaN in rows that have none.
     thresholds_exact : ndarray of shape (n,), bool
         Whether the row has such thresholds: every true class has one regret for all wrong actions.
+
+    Examples
+    --------
+    >>> p, costs = np.array([[0.8, 0.2]]), np.array([[0.0, 1.0], [9.0, 0.0]])
+    >>> decisions = decide(p, costs, serves=(0, 1))
+    >>> decisions.decision.tolist(), decisions.threshold.tolist(), decisions.expected_cost.round(2).tolist()
+    ([1], [0.1], [[1.8, 0.8]])
     """
 
     decision: NDArray[np.intp]

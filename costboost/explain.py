@@ -74,6 +74,18 @@ class Explanation:
         What is explained: ``baseline + Σ contributions`` up to rounding. Log-odds are not clipped here.
     order : ndarray of shape (n, top), intp
         Columns by their push towards the decision, the strongest first.
+
+    Examples
+    --------
+    >>> from costboost import CostSensitiveModel
+    >>> X = {"amount": np.arange(40.0), "country": np.array(["ch", "de"] * 20)}
+    >>> model = CostSensitiveModel().fit(X, X["amount"] > 25)
+    >>> row = {"amount": np.array([39.0]), "country": np.array(["de"])}
+    >>> explanation = Explainer(model.scorer()).explain(row)
+    >>> explanation.names, explanation.contributions.shape
+    (('amount', 'country'), (1, 2))
+    >>> bool(np.isclose(explanation.baseline + explanation.contributions.sum(), explanation.number)[0])
+    True
     """
 
     method: str
@@ -108,6 +120,16 @@ class CostsWithout:
         In the money of the costs.
     without : ndarray of shape (n, S)
         If this column contributed nothing, as on average over training rows.
+
+    Examples
+    --------
+    >>> from costboost import CostSensitiveModel
+    >>> X = {"amount": np.arange(40.0), "country": np.array(["ch", "de"] * 20)}
+    >>> model = CostSensitiveModel().fit(X, X["amount"] > 25)
+    >>> row = {"amount": np.array([39.0]), "country": np.array(["de"])}
+    >>> costs = costs_without(model.scorer(), row)
+    >>> costs.names, bool(costs.without[0, 0] > costs.expected_cost[0])
+    (('amount', 'country'), True)
     """
 
     names: tuple[str, ...]

@@ -93,7 +93,15 @@ Arrays = dict[str, NDArray[Any]]
 
 
 class ArtifactError(ValueError):
-    """These bytes are no artifact that this version can read, or they were damaged."""
+    """These bytes are no artifact that this version can read, or they were damaged.
+
+    Examples
+    --------
+    >>> load(b"something else")
+    Traceback (most recent call last):
+        ...
+    costboost.persistence.ArtifactError: ...
+    """
 
 
 def dump(model: "CostSensitiveModel") -> bytes:

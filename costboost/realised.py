@@ -42,6 +42,13 @@ class RealisedCost:
     method : {"observed", "inverse_propensity", "not_identifiable"}
     rows, known : int
         All rows, and those whose cost is known.
+
+    Examples
+    --------
+    >>> costs = np.array([[0.0, 8.0], [2.0, 0.0]])  # the label of the second row is not known yet
+    >>> estimate = realised_cost(costs, np.array([1, -1]), np.array([1.0, 1.0]))
+    >>> estimate.mean, estimate.bounds, estimate.rows, estimate.known
+    (8.0, (4.0, 5.0), 2, 1)
     """
 
     mean: float | None

@@ -47,6 +47,14 @@ class Algorithm:
     reference : str
         The paper; for formulas written without it at hand the class says so.
     tasks : tuple of {"binary", "multiclass"}
+
+    Examples
+    --------
+    >>> algorithm = ALGORITHMS["adacost"]
+    >>> algorithm.cls.__name__, algorithm.reference
+    ('AdaCostClassifier', 'Fan, Stolfo, Zhang, Chan (1999), ICML')
+    >>> algorithm.parameters["properties"]["n_estimators"]["default"]
+    50
     """
 
     name: str

@@ -35,6 +35,13 @@ class ReviewPlan:
         one of them in lets in all.
     cost : float
         Expected cost of the decisions in money, the shadow price not counted.
+
+    Examples
+    --------
+    >>> p, costs = np.array([[0.5, 0.5]]), np.array([[0.0, 5.0, 1.0], [9.0, 0.0, 1.0]])
+    >>> plan = plan_reviews(p, costs, 1, serves=(0, 1, None))
+    >>> plan.reviewed.tolist(), plan.cost, plan.price
+    ([True], 1.0, 0.0)
     """
 
     decisions: Decisions

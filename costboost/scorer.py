@@ -134,6 +134,15 @@ class Scorer:
     ------
     ValueError
         If the parts do not fit together.
+
+    Examples
+    --------
+    >>> from costboost import CostSensitiveModel
+    >>> X = {"amount": np.arange(40.0)}
+    >>> scorer = CostSensitiveModel().fit(X, X["amount"] > 25).scorer()
+    >>> answer = scorer.decide({"amount": np.array([3.0, 39.0])})
+    >>> scorer.classes, answer.decisions.label.tolist()
+    (('false', 'true'), [0, 1])
     """
 
     encoder: FeatureEncoder

@@ -29,6 +29,11 @@ class FoundThreshold:
         What the aim and the least recall cost beyond the cheapest threshold, in money: their price. At
         least 0.
     recall, specificity : float
+
+    Examples
+    --------
+    >>> FoundThreshold(threshold=0.5, cost=12.0, extra_cost=2.0, recall=0.9, specificity=0.7).extra_cost
+    2.0
     """
 
     threshold: float

@@ -114,6 +114,12 @@ class CostSensitiveBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         money per row beyond that of right decisions. If each class is told from the rest, see `machines_`.
     n_features_in_ : int
     feature_names_in_ : ndarray
+
+    Examples
+    --------
+    >>> from costboost import ALGORITHMS
+    >>> all(issubclass(algorithm.cls, CostSensitiveBooster) for algorithm in ALGORITHMS.values())
+    True
     """
 
     classes_: NDArray[Any]

@@ -119,7 +119,8 @@ class AdaCostClassifier(CostSensitiveBooster):
         Largest cost that β sees. 1 is literal; towards 0 AdaCost becomes CGAda with smaller steps.
     alpha_rule : {"auto", "r", "error"}, default "auto"
         "r" takes the vote from the edge with β, "error" from AdaBoost's edge without it, "auto" from the
-        former as long as it is positive.
+        former as long as it is positive. As r nears 0 these votes fade, while the plain edge may stay large:
+        where 50 rounds leave much untold, "error" or more rounds tell it.
     response : {"auto", "proba", "sign", "decision"}, default "auto"
         How the weak learner's answer becomes h: ``2p - 1``, its prediction, or its decision function over
         its largest magnitude on the training rows. "auto" takes probabilities where there are any (a stump

@@ -111,6 +111,23 @@ class TestVote:
         assert edge == pytest.approx(0.4 * 0.8 - 0.2 * 0.2 + 0.1 * (0.6 + 0.9 - 0.1 + 0.5))
         assert by_error.estimator_weights_[0] == pytest.approx(0.5 * math.log((1 + edge) / (1 - edge)))
 
+    def test_votes_from_r_fade_and_those_from_the_plain_edge_tell_categories_apart(self) -> None:
+        # Eight categories, the rarer the more positive; one 0/1 column each.
+        sizes, positives = [800, 600, 200, 160, 100, 80, 40, 20], [16, 24, 12, 16, 15, 16, 12, 10]
+        category = np.repeat(np.arange(8), sizes)
+        y = np.concatenate(
+            [np.arange(size) < count for size, count in zip(sizes, positives, strict=True)]
+        ).astype(int)
+        faded, telling = (
+            AdaCostClassifier(alpha_rule=rule, record=True).fit(np.eye(8)[category], y)
+            for rule in ("auto", "error")
+        )
+        assert faded.estimator_weights_[-1] < 1e-3
+        assert faded.history_["edge"][-1] > 0.2
+        assert len(np.unique(faded.decision_function(np.eye(8)).round(3))) < 8
+        scores = telling.decision_function(np.eye(8))
+        assert (np.diff(scores) > 0).all()
+
     @pytest.mark.parametrize("rule", ["auto", "r", "error"])
     def test_no_edge_at_all_stops(self, rule: Any) -> None:
         with pytest.warns(UserWarning, match="kept no hypothesis"):

@@ -41,6 +41,12 @@ def test_every_public_name_can_be_had(name):
     assert name.isupper() or (value.__name__ == name and value.__module__.startswith("costboost."))
 
 
+@pytest.mark.parametrize("name", costboost.__all__)
+def test_every_public_class_has_an_example(name):
+    value = getattr(costboost, name)
+    assert not isinstance(value, type) or ">>> " in value.__doc__
+
+
 def test_type_checkers_see_the_names_that_exist():
     tree = ast.parse(Path(costboost.__file__).read_text(encoding="utf-8"))
     block = next(node for node in tree.body if isinstance(node, ast.If))
