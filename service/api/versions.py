@@ -47,6 +47,8 @@ class VersionOut(BaseModel):
     split: SplitSpec
     calibration: str
     decision_rule: str
+    threshold_aim: str
+    min_recall: float | None
     train_costs: str
     seed: int
     library_versions: Mapping[str, Any]
@@ -76,6 +78,8 @@ class VersionOut(BaseModel):
             split=spec.split,
             calibration=spec.calibration,
             decision_rule=spec.decision_rule,
+            threshold_aim=spec.threshold_aim,
+            min_recall=spec.min_recall,
             train_costs=spec.train_costs,
             seed=spec.seed,
             library_versions=version.library_versions,

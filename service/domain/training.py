@@ -113,6 +113,16 @@ class TrainingSpec(_Part):
         "threshold on the score that cost least on out-of-fold rows (two classes); `sign`: the vote of "
         "the booster.",
     )
+    threshold_aim: Literal["cost", "g_mean", "f1"] = Field(
+        default="cost",
+        description="With the rule `empirical`: the threshold of the least cost, or of the largest G-mean "
+        "or F1.",
+    )
+    min_recall: Annotated[FiniteFloat, Field(ge=0.0, le=1.0)] | None = Field(
+        default=None,
+        description="With the rule `empirical`: share of the positive rows that the threshold must find, "
+        "out of fold. `metrics.out_of_fold.threshold.extra_cost` says what that costs.",
+    )
     train_costs: Literal["class_mean", "row"] = Field(
         default="class_mean",
         description="What the booster learns from. `class_mean`: each class weighs what a mistake in it "

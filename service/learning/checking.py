@@ -33,6 +33,7 @@ def check(spec: TrainingSpec, dataset: Dataset, costs: AnyCosts) -> list[FieldEr
         *_check_algorithm(spec, dataset),
         *_check_costs(spec, dataset, costs),
         *_check_split(spec, dataset),
+        *_check_rule(spec),
         *_check_classes(spec, dataset),
     ]
 
@@ -100,6 +101,16 @@ def _check_split(spec: TrainingSpec, dataset: Dataset) -> Iterator[FieldError]:
         yield FieldError("/split/column", "missing_value", "the column has missing values")
     elif kind == "time" and column.type not in ("number", "timestamp"):
         yield FieldError("/split/column", "wrong_type", "times are numbers or timestamps")
+
+
+def _check_rule(spec: TrainingSpec) -> Iterator[FieldError]:
+    if spec.decision_rule == "empirical":
+        return
+    detail = "is for the rule empirical, which takes a threshold on the score"
+    if spec.min_recall is not None:
+        yield FieldError("/min_recall", "exclusive", detail)
+    if spec.threshold_aim != "cost":
+        yield FieldError("/threshold_aim", "exclusive", detail)
 
 
 def _check_classes(spec: TrainingSpec, dataset: Dataset) -> Iterator[FieldError]:

@@ -16,7 +16,7 @@ from service.domain.datasets import Dataset
 from service.domain.errors import FieldError, InvalidError
 from service.domain.training import TrainingSpec
 from service.learning.division import split_arrays, split_column, split_of
-from service.learning.judging import judge, judge_out_of_fold
+from service.learning.judging import judge, judge_out_of_fold, threshold_found
 from service.learning.pricing import AnyCosts, PricedCosts, cost_spec
 from service.learning.report import dump_report, report_of
 from service.learning.schema import schema_of
@@ -123,7 +123,8 @@ def fit(
         scorer, tested_on = model.scorer(), rows.of(test)
         tested = judge(scorer, tested_on.columns, tested_on.codes, tested_on.weight)
         folded = judge_out_of_fold(model, fitted_on.columns, fitted_on.codes, fitted_on.weight)
-        metrics = {**tested.metrics(spec.seed), "out_of_fold": folded.metrics(spec.seed)}
+        folded_metrics = folded.metrics(spec.seed) | {"threshold": threshold_found(model)}
+        metrics = {**tested.metrics(spec.seed), "out_of_fold": folded_metrics}
         report = report_of(scorer, tested, folded, tested_on.columns) | {"search": told}
     except ValueError as error:
         raise InvalidError(
@@ -188,6 +189,8 @@ def _model(spec: TrainingSpec, prices: PricedCosts) -> Any:
         costs=prices,
         calibration=spec.calibration,
         decision_rule=spec.decision_rule,
+        threshold_aim=spec.threshold_aim,
+        min_recall=spec.min_recall,
         train_costs=spec.train_costs,
         split=split_of(spec),
         random_state=spec.seed,

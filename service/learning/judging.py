@@ -119,6 +119,18 @@ def judge_out_of_fold(
     )
 
 
+def threshold_found(model: Any) -> dict[str, float | None] | None:
+    """The threshold on the score that the rule "empirical" took, and its price; None with another rule.
+
+    An infinite threshold, above or below which all rows are decided alike, is None.
+    """
+    found = model.threshold_found_
+    if found is None:
+        return None
+    told = {name: float(value) for name, value in vars(found).items()}
+    return {name: value if np.isfinite(value) else None for name, value in told.items()}
+
+
 def _decided(
     scorer: Scorer,
     score: NDArray[np.float64],

@@ -155,6 +155,56 @@ def test_validate_says_what_would_be_trained(service: Service, dataset: str) -> 
     assert (plan["train_rows"], plan["test_rows"]) == (240, 60)
 
 
+@pytest.fixture(scope="module")
+def dated(service: Service) -> str:
+    """A dataset with a group, a time and a column that says which part a row is of."""
+    lines = table(300).splitlines()
+    parts = ["0", "1", "2", "test"]
+    rows = [
+        f"{line},shop-{i % 30},2026-{1 + i // 28:02d}-{1 + i % 28:02d},{parts[i % 4]}"
+        for i, line in enumerate(lines[1:])
+    ]
+    text = "\n".join([f"{lines[0]},shop,day,part", *rows]) + "\n"
+    roles = {"shop": "group", "day": "time", "part": "ignore"}
+    found: str = service.upload(text, roles=json.dumps(roles))["id"]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("change", "test_rows"),
+    [
+        ({"split": {"kind": "group"}}, range(40, 80)),
+        ({"split": {"kind": "time", "test_fraction": 0.25}, "train_costs": "row"}, range(75, 76)),
+        ({"split": {"kind": "predefined", "column": "part"}, "decision_rule": "sign"}, range(75, 76)),
+        (
+            {"split": {"kind": "group", "folds": 3}, "decision_rule": "empirical", "min_recall": 0.9},
+            range(80),
+        ),
+    ],
+)
+def test_splits_rules_and_costs_of_training(
+    service: Service, dated: str, change: dict[str, Any], test_rows: range
+) -> None:
+    costs = {"fn": {"per": {"amount": 1.0}, "min": 5}, "fp": 3}
+    body = spec(dated, model="dated", costs=costs, params={"n_estimators": 8}, **change)
+    plan = service.http.post("/v1/training-jobs/validate", json=body).json()
+    done = service.wait(submit(service, body)["id"])
+    assert done["status"] == "succeeded", done
+    metrics, version = done["result"]["metrics"], done["result"]["version"]
+    assert metrics["rows"] == plan["test_rows"]
+    assert plan["test_rows"] in test_rows
+    found = service.http.get(f"/v1/models/dated/versions/{version}").json()
+    kept = {name: found[name] for name in change if name != "split"}
+    assert kept == {name: value for name, value in change.items() if name != "split"}
+    assert found["split"]["kind"] == change["split"]["kind"]
+    assert (metrics["out_of_fold"]["threshold"] is None) == ("min_recall" not in change)
+    row = {"amount": 500.0, "hour": 3, "merchant": "d"}
+    source = service.http.post(
+        "/v1/models/dated/predict", params={"version": version}, json={"rows": [row]}
+    ).json()["predictions"][0]["decision_source"]
+    assert source == change.get("decision_rule", "expected_cost")
+
+
 def test_a_search_lists_its_trials_and_the_version_has_the_best(service: Service, dataset: str) -> None:
     search = {"params": {"n_estimators": [5, 10, 20]}, "trials": 9, "strategy": "halving"}
     body = spec(dataset, model="searched", params={}, search=search)

@@ -65,6 +65,8 @@ def test_nothing_wrong(faults, more):
         ({"split": {"kind": "time", "column": "city"}}, ("/split/column", "wrong_type")),
         ({"split": {"kind": "time", "column": "hour"}}, ("/split/column", "missing_value")),
         ({"split": {"kind": "group", "column": "label"}}, ("/split/column", "wrong_role")),
+        ({"min_recall": 0.9}, ("/min_recall", "exclusive")),
+        ({"threshold_aim": "f1", "decision_rule": "sign"}, ("/threshold_aim", "exclusive")),
     ],
 )
 def test_told(faults, more, fault):

@@ -173,6 +173,31 @@ def test_other_decision_rules(train, columns_of, rule):
     assert trained.metrics["out_of_fold"]["savings"] is not None
 
 
+def test_a_least_recall_has_its_price(train):
+    free = train(decision_rule="empirical").metrics["out_of_fold"]
+    bound = train(decision_rule="empirical", min_recall=0.99).metrics["out_of_fold"]
+    assert free["threshold"]["extra_cost"] == 0
+    assert bound["threshold"]["recall"] >= 0.99 > free["threshold"]["recall"]
+    assert bound["threshold"]["extra_cost"] > 0
+    assert bound["recall"] >= 0.99
+    price = bound["threshold"]["cost"] - free["threshold"]["cost"]
+    assert bound["threshold"]["extra_cost"] == pytest.approx(price)
+
+
+def test_a_threshold_beyond_all_scores_is_null(train):
+    found = train(decision_rule="empirical", min_recall=1.0, costs={"fn": 1e-6, "fp": 1e6}).metrics
+    assert found["out_of_fold"]["threshold"]["recall"] == 1.0
+    json.dumps(found, allow_nan=False)
+
+
+@pytest.mark.parametrize("aim", ["g_mean", "f1"])
+def test_a_threshold_may_aim_at_something_else(train, aim):
+    found = train(decision_rule="empirical", threshold_aim=aim).metrics["out_of_fold"]
+    best = train(decision_rule="empirical").metrics["out_of_fold"]
+    assert found[aim] >= best[aim]
+    assert found["threshold"]["extra_cost"] >= 0
+
+
 @pytest.mark.parametrize(
     "split",
     [
