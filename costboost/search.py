@@ -34,6 +34,11 @@ class Trial:
         Mean cost of a row in these folds, in money; None where it could not be fitted.
     error : str or None
         Why it could not be fitted.
+
+    Examples
+    --------
+    >>> Trial({"n_estimators": 20}, folds=5, cost=1.5).params["n_estimators"]
+    20
     """
 
     params: Params
@@ -52,6 +57,12 @@ class SearchResult:
         The cheapest of those that were judged on all folds; of equals the one drawn first.
     trials : tuple of Trial
         All, in the order in which they were drawn.
+
+    Examples
+    --------
+    >>> cheap, dear = Trial({"n_estimators": 20}, 5, cost=1.5), Trial({"n_estimators": 5}, 5, cost=2.0)
+    >>> SearchResult(cheap, (dear, cheap)).best.cost
+    1.5
     """
 
     best: Trial

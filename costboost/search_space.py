@@ -56,7 +56,13 @@ class Interval:
 
 @dataclass(frozen=True)
 class Choices:
-    """One of a few values, each as likely as the others."""
+    """One of a few values, each as likely as the others.
+
+    Examples
+    --------
+    >>> Choices(("stump", "tree")).at(0.5)
+    'tree'
+    """
 
     values: tuple[Any, ...]
 

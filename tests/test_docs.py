@@ -41,9 +41,10 @@ def tables() -> list[list[list[str]]]:
     """Cells of the tables whose first column is an algorithm's name."""
     rows = [line.strip("|").split(" | ") for line in ALGORITHMS_PAGE.splitlines() if line.startswith("|")]
     cells = [[cell.strip(" |") for cell in row] for row in rows]
-    starts = [i for i, row in enumerate(cells) if row[0] == "name"]
+    starts = [i - 1 for i, row in enumerate(cells) if row[0].startswith("---")]
     ends = [*starts[1:], len(cells)]
-    return [cells[start + 2 : end] for start, end in zip(starts, ends, strict=True)]
+    found = [cells[start:end] for start, end in zip(starts, ends, strict=True)]
+    return [table[2:] for table in found if table[0][0] == "name"]
 
 
 def test_every_registered_algorithm_is_in_every_table_and_no_other() -> None:
