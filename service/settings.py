@@ -74,6 +74,10 @@ class Settings(BaseSettings):
     )
     max_queued_jobs: Count = Field(1000, description="jobs of one tenant that may wait at a time")
 
+    webhook_allow: str = Field(
+        "", description="hosts (name or name:port, by comma) webhooks may reach though they are not public"
+    )
+
     database_pool: Count = Field(50, description="connections to PostgreSQL a process may hold at most")
     database_wait_seconds: Seconds = Field(5.0, description="wait for a free connection before a 503")
 

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session, sessionmaker
 
 from service.artifacts.folder import FolderStore
 from service.db import engine, migrations
+from service.outbound import Outbound
 from service.processes.nursery import Nursery
 from service.queue import JobQueue, migrate_engine
 from service.settings import Settings
@@ -27,6 +28,8 @@ class Wiring:
         For transactions that only read; on SQLite they neither wait for a writer nor hold one up.
     nursery : Nursery
         Runs what must be guarded in child processes; starts with its first child, or by `warm()`.
+    outbound : Outbound
+        The way to addresses that users name.
     """
 
     settings: Settings
@@ -36,6 +39,7 @@ class Wiring:
     store: FolderStore
     queue: JobQueue
     nursery: Nursery
+    outbound: Outbound
 
     def close(self) -> None:
         """End children and connections."""
@@ -69,6 +73,7 @@ def wire(
         store=open_store(settings.store_url),
         queue=JobQueue(database),
         nursery=Nursery(preload, environment),
+        outbound=Outbound(frozenset(filter(None, settings.webhook_allow.replace(" ", "").split(",")))),
     )
 
 

@@ -22,6 +22,7 @@ from service.settings import Settings, load_settings
 from service.usecases import workers
 from service.wiring import Wiring, is_migrated, wire
 from service.workers.clerk import Clerk, Warden
+from service.workers.messenger import Messenger
 from service.workers.supervisor import Handling, Supervisor
 
 #: What a child calls to train.
@@ -76,6 +77,7 @@ def run(
         handler=supervisor.handle,
     )
     Warden(wiring, settings.lease_seconds).start()
+    Messenger(wiring).start()
     log.info("worker ready", executor_id=executor, slots=settings.workers)
     stop.wait()
     supervisor.stop(settings.stop_seconds if stop_seconds is None else stop_seconds)

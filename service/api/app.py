@@ -28,6 +28,7 @@ from service.api import (
     probes,
     training_jobs,
     versions,
+    webhooks,
 )
 from service.api.heads import HeadAsGet
 from service.api.middleware import OriginGuard, RequestContext, RequestLimits
@@ -57,6 +58,7 @@ ROUTERS = (
     performance.router,
     api_keys.router,
     audit_log.router,
+    webhooks.router,
     probes.router,
     pages.router,
 )

@@ -21,6 +21,7 @@ TAGS = [
     {"name": "performance", "description": "What decisions cost in the end, from labels that come later."},
     {"name": "api-keys", "description": "Who may ask, and for what."},
     {"name": "audit-log", "description": "Who did what, and when."},
+    {"name": "webhooks", "description": "Who is told of ended jobs and moved aliases."},
     {"name": "probes", "description": "Is it alive, ready, which release, how busy."},
 ]
 

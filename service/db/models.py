@@ -7,7 +7,7 @@ from sqlalchemy import Insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from service.db import audit_log
+from service.db import audit_log, webhooks
 from service.db.engine import rows_of
 from service.db.tables import AliasRow, ModelRow, VersionRow
 from service.domain.ids import new_id
@@ -87,3 +87,4 @@ def _point(session: Session, job: TrainingJob, model_id: str, name: str, **place
     told = {"version": place["version_number"], "reason": place["reason"]}
     target = f"/v1/models/{job.model}/aliases/{name}"
     audit_log.add(session, job.tenant_id, job.id, "alias.put", target, **told)
+    webhooks.announce_alias(session, job.tenant_id, job.model, name, **told)

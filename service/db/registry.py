@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 from sqlalchemy import ColumnElement, delete, exists, func, select, union, update
 from sqlalchemy.orm import Session
 
+from service.db import webhooks
 from service.db.tables import AliasRow, ModelRow, VersionRow
 from service.domain.models import Alias, Model, ModelView, Version
 
@@ -111,11 +112,18 @@ def is_aliased(session: Session, version: Version) -> bool:
 def save_alias(session: Session, alias: Alias) -> None:
     """Write an alias, new or moved."""
     session.merge(AliasRow(**_columns(alias)))
+    _announce(session, alias, alias.version_number)
 
 
 def delete_alias(session: Session, alias: Alias) -> None:
     """Delete an alias."""
     session.execute(delete(AliasRow).where(AliasRow.id == alias.id))
+    _announce(session, alias, None)
+
+
+def _announce(session: Session, alias: Alias, version: int | None) -> None:
+    model = session.scalars(select(ModelRow.name).where(ModelRow.id == alias.model_id)).one()
+    webhooks.announce_alias(session, alias.tenant_id, model, alias.name, version=version, reason=alias.reason)
 
 
 def _of(row: type[AliasRow | VersionRow], model: Model) -> tuple[ColumnElement[bool], ...]:

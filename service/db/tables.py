@@ -344,3 +344,39 @@ class IdempotencyRow(Base):
     body: Mapped[bytes | None]
 
     __table_args__ = (Index(None, "created_at"),)
+
+
+class WebhookRow(Base):
+    """Who is told what; the secret signs, so it is kept as it is."""
+
+    __tablename__ = "webhooks"
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    tenant_id: Mapped[str]
+    url: Mapped[str]
+    events: Mapped[list[Any]]
+    secret: Mapped[str]
+    created_at: Mapped[datetime]
+
+    __table_args__ = (Index(None, "tenant_id", "id"),)
+
+
+class DeliveryRow(Base):
+    """An event on its way to a webhook; written in the transaction that made it true."""
+
+    __tablename__ = "deliveries"
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    tenant_id: Mapped[str]
+    webhook_id: Mapped[str]
+    event: Mapped[str]
+    body: Mapped[str]
+    status: Mapped[str]
+    attempts: Mapped[int]
+    next_at: Mapped[datetime]
+    last_status: Mapped[int | None]
+    last_error: Mapped[str | None]
+    created_at: Mapped[datetime]
+    finished_at: Mapped[datetime | None]
+
+    __table_args__ = (Index(None, "tenant_id", "webhook_id", "id"), Index(None, "status", "next_at"))

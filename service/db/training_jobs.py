@@ -7,9 +7,11 @@ from typing import Any
 from sqlalchemy import func, select, text, update
 from sqlalchemy.orm import Session
 
+from service.db import webhooks
 from service.db.engine import rows_of
 from service.db.tables import TrainingJobRow
 from service.domain.training import JobStatus, TrainingJob
+from service.domain.webhooks import JOB_FINISHED
 
 _FIELDS = tuple(field.name for field in fields(TrainingJob))
 _UNFINISHED = tuple(status for status in JobStatus if not status.done)
@@ -42,7 +44,11 @@ def advance(session: Session, before: TrainingJob, after: TrainingJob) -> bool:
         .values(**changed)
         .execution_options(synchronize_session=False)
     )
-    return rows_of(result) == 1
+    if rows_of(result) != 1:
+        return False
+    if after.status.done and not before.status.done:
+        webhooks.announce(session, after.tenant_id, JOB_FINISHED, _finished(after))
+    return True
 
 
 def find(session: Session, tenant: str, job_id: str) -> TrainingJob | None:
@@ -108,6 +114,13 @@ def unfinished(session: Session) -> list[str]:
     """Ids of all jobs that have no end yet, oldest first."""
     query = select(TrainingJobRow.id).where(TrainingJobRow.status.in_(_UNFINISHED))
     return list(session.scalars(query.order_by(TrainingJobRow.id)))
+
+
+def _finished(job: TrainingJob) -> dict[str, Any]:
+    """What a webhook is told: no metrics, for those are read by who has a key."""
+    version = None if job.result is None else job.result["version"]
+    error = None if job.error is None else job.error.code
+    return {"job": job.id, "model": job.model, "status": job.status, "version": version, "error": error}
 
 
 def _value(row: TrainingJobRow) -> TrainingJob:

@@ -43,7 +43,7 @@ class Clerk(threading.Thread):
 
     def run(self) -> None:
         """Look after everything until the process ends."""
-        _look_forever(self._look, LOOK_SECONDS)
+        look_forever(self._look, LOOK_SECONDS)
 
     def _look(self) -> None:
         if time.monotonic() >= self._next_beat:
@@ -81,7 +81,7 @@ class Warden(threading.Thread):
 
     def run(self) -> None:
         """Look after others until the process ends."""
-        _look_forever(self._look, self._pause)
+        look_forever(self._look, self._pause)
 
     def _look(self) -> None:
         wiring = self._wiring
@@ -91,7 +91,8 @@ class Warden(threading.Thread):
             self._next_reconcile = time.monotonic() + RECONCILE_SECONDS
 
 
-def _look_forever(look: Callable[[], None], pause: float) -> NoReturn:
+def look_forever(look: Callable[[], None], pause: float) -> NoReturn:
+    """Call again and again, through outages; any other fault ends the process, and another is started."""
     while True:
         try:
             look()

@@ -141,6 +141,7 @@ def settings_for(url: str, folder: Path, **more: Any) -> Settings:
         store_url=(folder / "store").as_uri(),
         port=0,
         workers=1,
+        webhook_allow="127.0.0.1",
         **{"lease_seconds": 2.0, "beat_seconds": 0.5, "stop_seconds": 2.0, **more},
     )
 

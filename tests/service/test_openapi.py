@@ -36,6 +36,8 @@ CONTRACT = {
     "/v1/predict": {"post"},
     "/v1/models/{model}/predict": {"post"},
     "/v1/feedback": {"post"},
+    "/v1/webhooks": {"get", "post"},
+    "/v1/webhooks/{webhook}": {"get", "delete"},
     "/v1/models/{model}/performance": {"get"},
     "/livez": {"get"},
     "/readyz": {"get"},

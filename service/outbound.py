@@ -1,0 +1,146 @@
+"""Posting to addresses that somebody else has named, without being led to where they must not reach.
+
+A name is resolved once and the connection goes to that very address, so that a second answer of the name
+service cannot lead elsewhere. Only addresses that everybody can reach are posted to, unless the host is on
+the operator's list. Nothing is redirected, and of the answer nothing but the status is read.
+"""
+
+import http.client
+import ipaddress
+import socket
+import ssl
+import threading
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import SplitResult, urlsplit
+
+#: For connecting, and for each piece of the answer, in seconds.
+STEP_SECONDS = 5.0
+#: For all of it.
+WHOLE_SECONDS = 15.0
+
+_V4_IN_V6 = ipaddress.IPv6Network("64:ff9b::/96")
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+Resolve = Callable[..., list[tuple[Any, ...]]]
+
+
+class NotPostedError(Exception):
+    """Nobody answered, or the address must not be posted to.
+
+    Attributes
+    ----------
+    code : str
+        "unresolved", "not_public", "not_https", "unreachable", "tls" or "timeout".
+    """
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+@dataclass(frozen=True)
+class Outbound:
+    """
+    The way out.
+
+    Attributes
+    ----------
+    allowed : collection of str
+        Hosts, "name" or "name:port", that may be reached though they are not public, and without TLS.
+    resolve : callable
+        `socket.getaddrinfo`.
+    """
+
+    allowed: Collection[str] = ()
+    resolve: Resolve = socket.getaddrinfo
+
+    def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> int:
+        """
+        Post a body and tell the status code of the answer.
+
+        Raises
+        ------
+        NotPostedError
+        """
+        parts = urlsplit(url)
+        address = self._address(parts)
+        try:
+            with socket.create_connection((address, _port(parts)), STEP_SECONDS) as plain:
+                return _posted(plain, parts, body, headers)
+        except TimeoutError:
+            raise NotPostedError("timeout") from None
+        except ssl.SSLError:
+            raise NotPostedError("tls") from None
+        except (OSError, ValueError, http.client.HTTPException):
+            raise NotPostedError("unreachable") from None
+
+    def _address(self, parts: SplitResult) -> str:
+        host, port = parts.hostname or "", _port(parts)
+        is_allowed = not {host, f"{host}:{port}"}.isdisjoint(self.allowed)
+        if parts.scheme != "https" and not is_allowed:
+            raise NotPostedError("not_https")
+        try:
+            found = self.resolve(host, port, type=socket.SOCK_STREAM)
+        except (OSError, UnicodeError):
+            raise NotPostedError("unresolved") from None
+        addresses = [str(entry[4][0]) for entry in found]
+        if not addresses:
+            raise NotPostedError("unresolved")
+        if not is_allowed and not all(map(is_public, addresses)):
+            raise NotPostedError("not_public")
+        return addresses[0]
+
+
+def is_public(text: str) -> bool:
+    """Whether an address is one that everybody can reach, also when it is an IPv4 one within an IPv6 one."""
+    try:
+        address: Address = ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return all(one.is_global and not one.is_multicast for one in (address, *_within(address)))
+
+
+def _within(address: Address) -> list[Address]:
+    if address.version == 4:
+        return []
+    inner = [address.ipv4_mapped, address.sixtofour, *(address.teredo or ())]
+    if address in _V4_IN_V6:
+        inner.append(ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF))
+    return [one for one in inner if one is not None]
+
+
+def _port(parts: SplitResult) -> int:
+    return parts.port or (443 if parts.scheme == "https" else 80)
+
+
+def _posted(plain: socket.socket, parts: SplitResult, body: bytes, headers: Mapping[str, str]) -> int:
+    """Post over a connection that is there; the name is for TLS and for the header Host."""
+    connection = http.client.HTTPConnection(parts.netloc)
+    connection.sock = _wrapped(plain, parts)
+    # Every step has its limit; a peer that sends a byte now and then would still hold us for ever.
+    cut = threading.Timer(WHOLE_SECONDS, _shut, [connection.sock])
+    cut.start()
+    try:
+        if isinstance(connection.sock, ssl.SSLSocket):
+            connection.sock.do_handshake()
+        target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        connection.request("POST", target, body, dict(headers))
+        return connection.getresponse().status
+    finally:
+        cut.cancel()
+        connection.close()
+
+
+def _wrapped(plain: socket.socket, parts: SplitResult) -> socket.socket:
+    if parts.scheme != "https":
+        return plain
+    context = ssl.create_default_context()
+    return context.wrap_socket(plain, server_hostname=parts.hostname, do_handshake_on_connect=False)
+
+
+def _shut(connected: socket.socket) -> None:
+    with suppress(OSError):
+        connected.shutdown(socket.SHUT_RDWR)
