@@ -31,6 +31,7 @@ NOWHERE = {
     "alias": "champion",
     "prediction": "pred_00000000-0000-7000-8000-000000000000",
     "api_key": "key_00000000-0000-7000-8000-000000000000",
+    "webhook": "wh_00000000-0000-7000-8000-000000000000",
 }
 #: Bodies that would be fine if what the path names existed.
 BODIES = {
@@ -90,6 +91,7 @@ def guarded(
         rows = [{"amount": 1, "hour": 1, "merchant": "a"}]
         [decided] = service.predict("guarded", rows, record="durable")
         keys = service.http.get("/v1/api-keys").json()["data"]
+        webhook = service.http.post("/v1/webhooks", json={"url": "https://example.com/"}).json()
         del service.http.headers["Authorization"]
         ours = {
             "dataset": job["dataset"],
@@ -100,6 +102,7 @@ def guarded(
             "alias": "champion",
             "prediction": decided["prediction_id"],
             "api_key": keys[0]["id"],
+            "webhook": webhook["id"],
         }
         yield Guarded(service, admins, ours)
 
