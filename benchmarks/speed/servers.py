@@ -1,0 +1,179 @@
+"""Servers on this machine, started for a benchmark: Costboost, a plain FastAPI route, MLServer."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import joblib
+import psutil
+from sklearn.linear_model import LogisticRegression
+
+from . import draws
+from .machine import ONE_THREAD
+
+COLUMNS = tuple(f"c{column:02d}" for column in range(30))
+MODEL = "bench"
+START_SECONDS = 90.0
+
+FASTAPI = "FastAPI + pydantic + scikit-learn"
+MLSERVER = "MLServer"
+
+
+@dataclass(frozen=True)
+class Server:
+    """A process that answers on a port of 127.0.0.1."""
+
+    port: int
+    process: psutil.Process
+
+    def cpu(self) -> float:
+        """CPU seconds of the process and of those it started."""
+        times = [self.process.cpu_times(), *(child.cpu_times() for child in self._living())]
+        ended = times[0].children_user + times[0].children_system
+        return float(sum(one.user + one.system for one in times) + ended)
+
+    def _living(self) -> list[psutil.Process]:
+        return list(self.process.children(recursive=True))
+
+
+@contextmanager
+def costboost(folder: Path, **settings: str) -> Iterator[Server]:
+    """Serve without a worker from a folder that `train` has filled."""
+    with _costboost(folder, ("--no-worker",), settings) as server:
+        yield server
+
+
+def train(folder: Path, rounds: int = 100) -> None:
+    """Train 100 stumps on 30 columns by the service itself."""
+    with _costboost(folder, (), {}) as server:
+        url = f"http://127.0.0.1:{server.port}/v1"
+        dataset = _call(f"{url}/datasets?label=label", _csv(*draws.dense(5_000, len(COLUMNS))), "text/csv")
+        wish = {
+            "model": MODEL,
+            "dataset": dataset["id"],
+            "costs": {"fn": 50, "fp": 1},
+            "algorithm": "adaboost",
+            "params": {"n_estimators": rounds},
+        }
+        job = _call(f"{url}/training-jobs", json.dumps(wish).encode(), "application/json")
+        while not job["done"]:
+            job = _call(f"{url}/training-jobs/{job['id']}", None, "application/json", Prefer="wait=20")
+        if job["status"] != "succeeded":
+            raise RuntimeError(f"training ended as {job}")
+
+
+@contextmanager
+def fastapi(folder: Path) -> Iterator[Server]:
+    """Serve `peer_app` by uvicorn with uvloop and httptools, as Costboost is."""
+    _logistic(folder / "logistic.joblib")
+    port = free_port()
+    command = [sys.executable, "-m", "uvicorn", "speed.peer_app:app", "--port", str(port)]
+    command += ["--loop", "uvloop", "--http", "httptools", "--no-access-log"]
+    with _running(command, folder, port, "/ready", {"LOGISTIC": str(folder / "logistic.joblib")}) as server:
+        yield server
+
+
+@contextmanager
+def mlserver(folder: Path, python: Path) -> Iterator[Server]:
+    """Serve the same logistic regression by MLServer, in its own process alone."""
+    _logistic(folder / "model.joblib")
+    ports = {name: free_port() for name in ("http_port", "grpc_port", "metrics_port")}
+    settings = {"parallel_workers": 0, "debug": False, "host": "127.0.0.1", **ports}
+    model = {
+        "name": MODEL,
+        "implementation": "mlserver_sklearn.SKLearnModel",
+        "parameters": {"uri": "./model.joblib"},
+    }
+    (folder / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
+    (folder / "model-settings.json").write_text(json.dumps(model), encoding="utf-8")
+    command = [str(python.with_name("mlserver")), "start", str(folder)]
+    with _running(command, folder, ports["http_port"], f"/v2/models/{MODEL}/ready", {}) as server:
+        yield server
+
+
+def free_port() -> int:
+    """Find a port that is free now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _logistic(path: Path) -> None:
+    X, y = draws.dense(5_000, len(COLUMNS))
+    joblib.dump(LogisticRegression(max_iter=500).fit(X, y), path)
+
+
+def _csv(X: Any, y: Any) -> bytes:
+    lines = [",".join((*COLUMNS, "label"))]
+    lines += [
+        ",".join((*map(repr, row), str(label))) for row, label in zip(X.tolist(), y.tolist(), strict=True)
+    ]
+    return "\n".join(lines).encode() + b"\n"
+
+
+def _call(url: str, body: bytes | None, content_type: str, **headers: str) -> Any:
+    request = urllib.request.Request(url, body, {"Content-Type": content_type, **headers})
+    try:
+        with urllib.request.urlopen(request, timeout=120) as answer:
+            return json.load(answer)
+    except urllib.error.HTTPError as error:
+        raise RuntimeError(f"{error.code} {error.read()[:500]!r}") from error
+
+
+@contextmanager
+def _costboost(folder: Path, flags: Sequence[str], settings: Mapping[str, str]) -> Iterator[Server]:
+    port = free_port()
+    command = [sys.executable, "-m", "service.cli", "serve", f"--port={port}", f"--data-dir={folder}", *flags]
+    variables = {f"COSTBOOST_{name.upper()}": value for name, value in settings.items()}
+    with _running(command, folder, port, "/livez", variables) as server:
+        yield server
+
+
+@contextmanager
+def _running(
+    command: Sequence[str], folder: Path, port: int, ready: str, variables: Mapping[str, str]
+) -> Iterator[Server]:
+    ours = {name: value for name, value in os.environ.items() if not name.startswith("COSTBOOST_")}
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(
+            command,
+            env=ours | ONE_THREAD | dict(variables),
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    try:
+        _wait_until_ready(process, f"http://127.0.0.1:{port}{ready}", folder / "log")
+        yield Server(port, psutil.Process(process.pid))
+    finally:
+        process.terminate()
+        try:
+            process.wait(20.0)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def _wait_until_ready(process: "subprocess.Popen[bytes]", url: str, log: Path) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            with urllib.request.urlopen(url, timeout=2.0):
+                return
+        except OSError:
+            time.sleep(0.2)
+    raise RuntimeError(f"the server did not start\n{log.read_text(errors='replace')[-2000:]}")
