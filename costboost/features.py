@@ -71,6 +71,12 @@ class _Categories:
         marked = map(self.place.get, values.tolist(), repeat(self.elsewhere))
         return np.fromiter(marked, dtype=np.intp, count=len(values))
 
+    def codes(self, values: NDArray[Any]) -> NDArray[np.float64]:
+        """(n,) code of each value."""
+        number: dict[str | None, float] = {text: float(i) for i, text in enumerate(self.kept)}
+        found = map((number | {None: math.nan}).get, values.tolist(), repeat(float(len(self.kept))))
+        return np.fromiter(found, dtype=np.float64, count=len(values))
+
     def code(self, text: str | None) -> float:
         """Number of a category, that of all others if it is not kept; NaN if it is missing."""
         return math.nan if text is None else float(self.place.get(text, len(self.kept)))
@@ -178,6 +184,7 @@ class FeatureEncoder:
         Returns
         -------
         ndarray of shape (n, n_features), float64
+            One column after another in memory.
 
         Raises
         ------
@@ -188,14 +195,14 @@ class FeatureEncoder:
         n = next(iter(taken.values())).shape[0]
         if n == 1:
             return np.array([self.encode_row({name: values[0] for name, values in taken.items()})])
-        matrix = np.zeros((n, self.n_features))
-        start = 0
+        # Column by column in memory: that is how columns come, and how scores are added up.
+        matrix, start = np.zeros((self.n_features, n)).T, 0
         for name, values in taken.items():
             known = self._categories.get(name)
             if known is None:
                 matrix[:, start] = values
             elif self.categories == "codes":
-                matrix[:, start] = [known.code(text) for text in values.tolist()]
+                matrix[:, start] = known.codes(values)
             else:
                 marked = known.cells(values)
                 rows = np.flatnonzero(marked >= 0)

@@ -35,6 +35,8 @@ DECISION_RULES: tuple[DecisionRule, ...] = get_args(DecisionRule)
 #: How a decision was reached: the rule of the model, or the threshold of the request.
 DecisionSource = Literal["expected_cost", "empirical", "sign", "threshold"]
 
+#: Rows encoded at a time.
+_BLOCK = 4096
 #: Log-odds are those of probabilities this far from 0 and 1, for display.
 _ODDS_MARGIN = 1e-6
 
@@ -205,11 +207,28 @@ class Scorer:
         ValueError
             If a feature has no column, or the priors are no distribution.
         """
-        raw = self.ensemble.score(self.encoder.transform(columns))
+        raw = self._raw(columns)
         probabilities = self.probabilities(raw, priors)
         score = raw[:, 0] if raw.shape[1] == 1 else raw[:, list(self.codes)]
         shown = probabilities[:, self._positive] if raw.shape[1] == 1 else probabilities
         return Scores(score, probabilities, libm.log_odds(np.clip(shown, _ODDS_MARGIN, 1.0 - _ODDS_MARGIN)))
+
+    def _raw(self, columns: Columns) -> NDArray[np.float64]:
+        """(n, K'): scores as the ensemble gives them; rows are encoded and scored block by block."""
+        taken = {name: columns[name] for name in self.encoder.types if name in columns}
+        n = max((len(values) for values in taken.values()), default=0)
+        if n <= _BLOCK:
+            return self.ensemble.score(self.encoder.transform(columns))
+        return np.concatenate(
+            [
+                self.ensemble.score(
+                    self.encoder.transform(
+                        {name: values[start : start + _BLOCK] for name, values in taken.items()}
+                    )
+                )
+                for start in range(0, n, _BLOCK)
+            ]
+        )
 
     def probabilities(
         self, raw: NDArray[np.float64], priors: Sequence[float] | None = None

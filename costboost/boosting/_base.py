@@ -3,7 +3,7 @@
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any, ClassVar, TypeAlias
+from typing import Annotated, Any, ClassVar, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,6 +32,8 @@ from costboost.boosting._problem import (
 )
 from costboost.boosting._rounds import Callback, Ensemble, Rule, StopReason
 from costboost.boosting._scores import Votes, softmax
+from costboost.ensembles.trees import Trees
+from costboost.kernels.elementary import any_infinite
 from costboost.kernels.fixed_point import total
 from costboost.learners.foreign import Response
 from costboost.learners.named import WEAK_LEARNERS, weak_learner
@@ -353,6 +355,17 @@ class CostSensitiveBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     def _read_rows(self, X: ArrayLike) -> Any:
         return validate_data(self, X, reset=False, **_checks(self._weak_learner()))
 
+    def _are_plain(self, X: Any) -> TypeGuard[Floats]:
+        """Whether rows need no reading: scikit-learn's takes longer than scoring them, and copies float32."""
+        return (
+            type(X) is np.ndarray
+            and X.dtype in (np.float64, np.float32)
+            and X.shape == (len(X), self.n_features_in_)
+            and len(X) > 0
+            and not hasattr(self, "feature_names_in_")
+            and not any_infinite(X)
+        )
+
     def _read_problem(self, y: NDArray[Any], weights: Floats, sample_cost: ArrayLike | None) -> Problem:
         labels = labels_of(y, self.pos_label)
         scalars = {name: getattr(self, name) for name in ("cost_fn", "cost_fp", "cost_tp", "cost_tn")}
@@ -448,6 +461,9 @@ class CostSensitiveBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             )
 
     def _scores(self, X: ArrayLike) -> Floats:
+        ensemble = getattr(self, "ensemble_", None)
+        if isinstance(ensemble, Terms | Trees) and self.estimators_ and self._are_plain(X):
+            return ensemble.score(X)
         check_is_fitted(self)
         features = self._read_rows(X)
         if self.ensemble_ is not None and self.estimators_:  # a constant takes rows of any kind

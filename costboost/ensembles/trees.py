@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from costboost import kernels
 from costboost.ensembles.checks import check_finite, check_indices, check_lengths
 from costboost.ensembles.subsets import WORDS, place, places, unpack
 
 __all__ = ["Branches", "Trees"]
 
-#: Up to so many rows are scored without the compiler.
-_FEW = 512
 #: Deeper trees are refused; ours have at most 8 levels.
 _MAX_DEPTH = 32
 
@@ -234,7 +233,7 @@ class Trees(Branches):
 
         Parameters
         ----------
-        X : ndarray of shape (n, n_features), float64
+        X : ndarray of shape (n, n_features), float64 or float32
             NaN is a missing value.
 
         Returns
@@ -251,7 +250,7 @@ class Trees(Branches):
         if X.shape[0] == 1:
             return np.array([self.score_row(X[0].tolist())])
         totals = np.tile(self.constant, (X.shape[0], 1))
-        if X.shape[0] > _FEW:
+        if kernels.pay_for(X.shape[0]):
             self._add_compiled(np.ascontiguousarray(X, dtype=np.float64), totals)
         else:
             rows = np.arange(X.shape[0])

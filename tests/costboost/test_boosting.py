@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
@@ -224,6 +225,36 @@ class TestScores:
         assert np.array_equal(model.decision_function(X), score)
         assert model.terms_ is not None
         assert np.array_equal(model.terms_.score(X)[:, 0], score)
+
+    @pytest.mark.parametrize("estimator", ["stump", {"name": "tree", "max_depth": 2}])
+    def test_rows_of_every_form_get_one_score(self, rows: Any, estimator: Any) -> None:
+        X, y = rows
+        X = X.astype(np.float32)
+        model = AdaBoostClassifier(estimator, n_estimators=20).fit(X, y)
+        score = model.decision_function(X.astype(np.float64).tolist())
+        wide, fixed = np.repeat(X, 2, axis=1), X.copy()
+        fixed.flags.writeable = False
+        for form in (
+            X,
+            X.astype(np.float64),
+            np.asfortranarray(X),
+            wide[:, ::2],
+            fixed,
+            X.astype("longdouble"),
+        ):
+            assert model.decision_function(form).tobytes() == score.tobytes()
+            assert model.decision_function(form[:1]).tobytes() == score[:1].tobytes()
+        for form in (X, X.astype(np.float64), np.asfortranarray(X), wide[:, ::2]):
+            endless = form.copy(order="K")
+            endless[-1, -1] = -np.inf
+            with pytest.raises(ValueError, match="infinity"):
+                model.decision_function(endless)
+        for flaw in (X[:, :-1], X[0], X[:0], X[None]):
+            with pytest.raises(ValueError):
+                model.decision_function(flaw)
+        named = clone(model).fit(pd.DataFrame(X, columns=list("abcdefgh")[: X.shape[1]]), y)
+        with pytest.warns(UserWarning, match="valid feature names"):
+            named.decision_function(X)
 
     @pytest.mark.parametrize("cls", CLASSES)
     def test_stages_end_at_the_whole(self, cls: Any, rows: Any, three: Any) -> None:

@@ -107,6 +107,17 @@ def test_a_review_of_the_request():
     assert SCORER.decide(ROWS, costs=spec).decisions.label.tolist() == [-1, -1, -1]
 
 
+def test_blocks_of_rows_do_not_show(monkeypatch):
+    whole = SCORER.decide(ROWS)
+    monkeypatch.setattr("costboost.scorer._BLOCK", 2)
+    blocks = SCORER.decide(ROWS)
+    assert blocks.scores.score.tobytes() == whole.scores.score.tobytes()
+    assert blocks.scores.probabilities.tobytes() == whole.scores.probabilities.tobytes()
+    with pytest.raises(ValueError, match="'x' is missing"):
+        SCORER.score({"y": np.zeros(3)})
+    assert len(SCORER.score({"x": np.zeros(0)}).score) == 0
+
+
 def test_rows_without_a_needed_column_are_refused():
     with pytest.raises(ValueError, match="'x' is missing"):
         SCORER.score({"y": np.zeros(1)})
