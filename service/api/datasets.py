@@ -13,6 +13,7 @@ from pydantic.config import JsonDict
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from service.api.accept import preferred
 from service.api.conditions import IMMUTABLE, REVALIDATE, is_unchanged
 from service.api.context import Receipted, Sender, Tenant, Wired
 from service.api.lists import ListSlice, Page, page
@@ -20,7 +21,6 @@ from service.api.problems import responses
 from service.api.routes import StrictRoute
 from service.api.uploads import is_form, read_options, receive_body, receive_form
 from service.domain.datasets import ColumnRole, ColumnType, Dataset, IntakeLimits
-from service.domain.errors import NotAcceptableError
 from service.domain.receipts import Receipt
 from service.processes.guard import Guard
 from service.rows import MEDIA_TYPES, iterate_csv
@@ -246,7 +246,7 @@ def read_dataset_content(
 
     In CSV a text that a spreadsheet would take for a formula gets a leading apostrophe.
     """
-    media_type = _preferred(request.headers.get("accept", "*/*"))
+    media_type = preferred(request.headers.get("accept", "*/*"), (PARQUET, CSV), PARQUET)
     found, content = datasets.open_content(wired.readers, wired.store, tenant, dataset)
     body = iterate_csv(content) if media_type == CSV else _chunks(content)
     suffix = "csv" if media_type == CSV else "parquet"
@@ -288,30 +288,6 @@ def _headers(dataset: Dataset, *, is_id: bool) -> dict[str, str]:
         "ETag": f'"{dataset.content_sha256[:32]}"',
         "Cache-Control": IMMUTABLE if is_id else REVALIDATE,
     }
-
-
-def _preferred(accept: str) -> str:
-    """Parquet unless CSV is asked for with a higher weight."""
-    weights = dict(_weighted(part) for part in accept.lower().split(","))
-    offers = {
-        media_type: max(
-            weights.get(name, 0.0) for name in (media_type, f"{media_type.partition('/')[0]}/*", "*/*")
-        )
-        for media_type in (PARQUET, CSV)
-    }
-    best = max(offers, key=lambda media_type: (weights.get(media_type, 0.0), offers[media_type]))
-    if not offers[best]:
-        raise NotAcceptableError("not_acceptable", f"a dataset is written as {PARQUET} or {CSV}")
-    return best
-
-
-def _weighted(part: str) -> tuple[str, float]:
-    name, *parameters = (piece.strip() for piece in part.split(";"))
-    quality = next((piece[2:] for piece in parameters if piece.startswith("q=")), "1")
-    try:
-        return name, float(quality)
-    except ValueError:
-        return name, 0.0
 
 
 def _chunks(file: BinaryIO) -> Iterator[bytes]:

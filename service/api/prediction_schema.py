@@ -181,14 +181,51 @@ def schemas() -> dict[str, Any]:
     return {**costs, "PredictRequest": request, "Prediction": PREDICTION, "PredictAnswer": ANSWER}
 
 
+_BINARY: Final = {"schema": {"type": "string", "format": "binary"}}
+#: What a table of rows or of predictions may be beside JSON.
+_TABLES: Final[dict[str, Any]] = {
+    "application/x-ndjson": {"schema": {"type": "string", "description": "One row a line."}},
+    "text/csv": {"schema": {"type": "string"}},
+    "application/vnd.apache.parquet": _BINARY,
+    "application/vnd.apache.arrow.stream": _BINARY,
+}
+
+
+def _parameter(name: str, schema: dict[str, Any], description: str) -> dict[str, Any]:
+    return {"name": name, "in": "query", "schema": schema, "description": description}
+
+
+_TEXT: Final = {"type": "string"}
+_PARAMETERS: Final[list[dict[str, Any]]] = [
+    _parameter("model", _TEXT, "Which model; may be left out when there is exactly one."),
+    _parameter("alias", _TEXT, "Which alias; champion when neither is given."),
+    _parameter("version", {"type": "integer", "minimum": 1, "maximum": 2**31 - 1}, "Which version instead."),
+    _parameter("cost_spec", _TEXT, "Id or name of stored costs, instead of those of training."),
+    _parameter("priors", _TEXT, "JSON object: share of each class where the rows come from."),
+    _parameter("threshold", {"type": "number", "minimum": 0, "maximum": 1}, "As in JSON."),
+    _parameter("on_row_error", {"enum": ["fail", "null"]}, "As in JSON."),
+    _parameter("explain", _TEXT, "How many reasons, or `all`; only where JSON is answered."),
+    _parameter("record", {"enum": ["true", "false", "durable"]}, "As in JSON."),
+]
+
 OPENAPI: Final[dict[str, Any]] = {
+    "parameters": _PARAMETERS,
     "requestBody": {
         "required": True,
-        "content": {"application/json": {"schema": {"$ref": _REF.format(model="PredictRequest")}}},
-    }
+        "description": "JSON has rows and options; another table has its options in the query.",
+        "content": {
+            "application/json": {"schema": {"$ref": _REF.format(model="PredictRequest")}},
+            **_TABLES,
+        },
+    },
 }
 
 PREDICTED: Final[dict[str, Any]] = {
-    "description": "One prediction for each row, in the order of the rows",
-    "content": {"application/json": {"schema": {"$ref": _REF.format(model="PredictAnswer")}}},
+    "description": "One prediction for each row, in the order of the rows; in the media type of the body "
+    "unless `Accept` says otherwise. Tables have the columns `id`, `decision`, `label`, `score`, "
+    "`probability_<class>`, `expected_cost_<action>`, `threshold`, and `prediction_id` with `record`.",
+    "content": {
+        "application/json": {"schema": {"$ref": _REF.format(model="PredictAnswer")}},
+        **_TABLES,
+    },
 }

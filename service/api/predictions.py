@@ -5,34 +5,41 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import anyio
-from fastapi import APIRouter, Query
+from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
+from service.api.accept import preferred
 from service.api.access import caller_of
 from service.api.answers import encode
+from service.api.datasets import intake_of
 from service.api.figures import DECISIONS
 from service.api.prediction_schema import OPENAPI, PREDICTED
+from service.api.prediction_tables import encode_predictions
 from service.api.problems import responses
 from service.api.routes import StrictRoute
 from service.domain.decision_records import DecisionRecord
 from service.domain.errors import (
-    NotAcceptableError,
+    FieldError,
+    InvalidError,
     NotFoundError,
     UnavailableError,
-    UnsupportedMediaTypeError,
     pointer,
 )
+from service.domain.prediction_query import NOTHING_ASKED, from_query, in_query, joined
 from service.domain.predictions import PredictOptions, Selector, decode, selected
-from service.rows import JsonRows, Sent
+from service.rows import MEDIA_TYPES, JsonRows, Sent, media_type_of
+from service.rows.media import JSON, MediaType
 from service.usecases.control import controlled
 from service.usecases.predicting import Predicted, Priced, predict, price
 from service.usecases.recording import Recorder, records_of
 from service.usecases.scoring import Loaded, Scoring
+from service.usecases.sent_tables import read_sent
 from service.usecases.shadowing import Recorded
+from service.wiring import Wiring
 
 router = APIRouter(route_class=StrictRoute, tags=["predictions"])
 
@@ -42,7 +49,6 @@ INLINE_ROWS = 32
 #: Larger bodies that wait for a thread; more are told to come again.
 MAX_WAITING = 64
 
-JSON = "application/json"
 RESPONSES: dict[int | str, dict[str, Any]] = {
     200: PREDICTED,
     **responses(400, 404, 406, 409, 413, 415, 422, 503),
@@ -66,7 +72,7 @@ def batch_threads() -> anyio.CapacityLimiter:
 )
 async def predict_rows(request: Request) -> Response:
     """Decide rows with a model named in the body; it may be left out when there is exactly one."""
-    return await _answer(request, Selector(caller_of(request.scope).tenant, None))
+    return await _answer(request)
 
 
 @router.post(
@@ -79,7 +85,7 @@ async def predict_rows(request: Request) -> Response:
 )
 async def predict_rows_v1(request: Request) -> Response:
     """Decide rows; the same as `/predict`."""
-    return await _answer(request, Selector(caller_of(request.scope).tenant, None))
+    return await _answer(request)
 
 
 @router.post(
@@ -90,37 +96,69 @@ async def predict_rows_v1(request: Request) -> Response:
     responses=RESPONSES,
     openapi_extra=OPENAPI,
 )
-async def predict_with_model(
-    request: Request,
-    model: str,
-    alias: Annotated[str | None, Query(description="Which alias; champion when neither is given.")] = None,
-    version: Annotated[int | None, Query(ge=1, lt=2**31, description="Which version instead.")] = None,
-) -> Response:
+async def predict_with_model(request: Request, model: str) -> Response:
     """Decide rows with the model of the path; alias or version in the query or in the body."""
-    return await _answer(request, Selector(caller_of(request.scope).tenant, model, alias, version))
+    return await _answer(request, model)
 
 
-async def _answer(request: Request, path: Selector) -> Response:
-    _check_media_types(request)
+async def _answer(request: Request, model: str | None = None) -> Response:
+    if not request.scope["query_string"]:
+        return await _answer_to(request, model, NOTHING_ASKED)
+    query = from_query(request.query_params.multi_items())
+    try:
+        return await _answer_to(request, model, query)
+    except InvalidError as error:
+        raise in_query(error, request.query_params) from None
+
+
+async def _answer_to(request: Request, model: str | None, query: PredictOptions) -> Response:
+    given = media_type_of(request.headers.get("content-type", ""))
+    wanted = cast(MediaType, preferred(request.headers.get("accept", ""), MEDIA_TYPES, given))
+    path = _path(caller_of(request.scope).tenant, model, query)
     body = await request.body()
-    is_small = len(body) <= INLINE_BYTES
-    wish = decode(body) if is_small else await _in_thread(request, decode, body)
+    is_small = given == JSON and len(body) <= INLINE_BYTES
+    read = partial(_read, request.app.state.wiring, body, given, query)
+    wish, sent = read() if is_small else await _in_thread(request, read)
+    if wish.explain is not None and wanted != JSON:
+        detail = f"reasons are written as {JSON} only"
+        raise InvalidError("invalid", detail, [FieldError("/explain", "exclusive", detail)])
     scoring: Scoring = request.app.state.scoring
     selector = selected(path, wish)
     loaded = scoring.cached(selector)
     if loaded is None:
         loaded = await _load(scoring, selector, path, wish)
-    asked = _Asked(selector, loaded, wish, JsonRows(wish.rows), await _costs(scoring, loaded, wish))
-    max_rows = request.app.state.wiring.settings.max_predict_rows
+    costs = await _costs(scoring, loaded, wish)
     is_quick = wish.explain is None or loaded.predictor.explains_quickly
-    if is_small and is_quick and len(wish.rows) <= INLINE_ROWS:
-        answer, recorded = _predict(asked, max_rows)
-    else:
-        answer, recorded = await _in_thread(request, _predict, asked, max_rows)
+    work = partial(_predict, _Asked(selector, loaded, wish, sent, costs, wanted), request)
+    is_inline = is_small and is_quick and len(sent) <= INLINE_ROWS
+    answer, recorded = work() if is_inline else await _in_thread(request, work)
     if recorded.records:
         await _keep(request.app.state.recorder, recorded.records, durably=wish.record == "durable")
         request.app.state.shadows.offer(recorded)
-    return Response(answer, media_type=JSON)
+    return Response(answer, media_type=wanted, headers=None if wanted == JSON else {"Vary": "Accept"})
+
+
+def _path(tenant: str, model: str | None, query: PredictOptions) -> Selector:
+    """What the address names."""
+    if model is not None and query.model not in (None, model):
+        detail = "is another one than that of the path"
+        fault = FieldError(pointer("query", "model"), "exclusive", detail)
+        raise InvalidError("invalid", "the request is not consistent", [fault])
+    return Selector(tenant, model or query.model, query.alias, query.version)
+
+
+def _read(
+    wiring: Wiring, body: bytes, media_type: MediaType, query: PredictOptions
+) -> tuple[PredictOptions, Sent]:
+    """Options and rows of a body; only JSON has room for options."""
+    if media_type == JSON:
+        sent = decode(body)
+        if query is not NOTHING_ASKED:
+            joined(query, sent)
+        return sent, JsonRows(sent.rows)
+    wish = PredictOptions()
+    joined(query, wish)
+    return wish, read_sent(intake_of(wiring), body, media_type, wiring.settings.max_predict_rows)
 
 
 async def _keep(recorder: Recorder, records: Sequence[DecisionRecord], *, durably: bool) -> None:
@@ -150,17 +188,22 @@ class _Asked:
     wish: PredictOptions
     sent: Sent
     costs: Priced | None
+    wanted: MediaType
 
 
-def _predict(asked: _Asked, max_rows: int) -> tuple[bytes, Recorded]:
+def _predict(asked: _Asked, request: Request) -> tuple[bytes, Recorded]:
     loaded, wish, sent, costs = asked.loaded, asked.wish, asked.sent, asked.costs
+    max_rows = request.app.state.wiring.settings.max_predict_rows
     predicted = predict(loaded.predictor, wish, sent, costs, max_rows)
     if wish.record is not False:  # what is not recorded teaches nothing, so chance has no part in it
         predicted = controlled(predicted, loaded)
     _count(loaded, predicted)
     records = records_of(loaded, asked.selector, sent, predicted, costs) if wish.record is not False else []
     ids = [record.id for record in records]
-    answer = encode(loaded, sent, predicted, costs, explained=wish.explain is not None, ids=ids)
+    if asked.wanted == JSON:
+        answer = encode(loaded, sent, predicted, costs, explained=wish.explain is not None, ids=ids)
+    else:
+        answer = encode_predictions(loaded, sent, predicted, asked.wanted, ids)
     return answer, Recorded(loaded, wish, sent, predicted.sound, records)
 
 
@@ -187,12 +230,3 @@ async def _in_thread(request: Request, work: Callable[..., Result], *arguments: 
     if threads.statistics().tasks_waiting >= MAX_WAITING:
         raise UnavailableError("busy", "too many large predictions are waiting already", retry_after=1)
     return await anyio.to_thread.run_sync(partial(work, *arguments), limiter=threads)
-
-
-def _check_media_types(request: Request) -> None:
-    given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if given != JSON:
-        raise UnsupportedMediaTypeError("unsupported_media_type", f"rows are read as {JSON}")
-    wanted = request.headers.get("accept", "*/*").lower()
-    if not any(kind in wanted for kind in (JSON, "application/*", "*/*")):
-        raise NotAcceptableError("not_acceptable", f"predictions are written as {JSON}")

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -195,23 +195,42 @@ def _inconsistent(place: str, detail: str) -> InvalidError:
 
 
 def _check(wish: PredictBody) -> None:
+    check_options(wish)
+    if not wish.rows:
+        fault = FieldError("/rows", "too_few", "at least one row is needed")
+        raise InvalidError("invalid", "a field of the request is wrong", [fault])
+    check_ids(wish.rows)
+
+
+def check_ids(rows: Sequence[Any]) -> None:
+    """Refuse ids of rows that are neither text nor numbers."""
+    faults = list[FieldError]()
+    for index, row in enumerate(rows):
+        given = row.get("id") if type(row) is dict else None
+        if isinstance(given, bool) or not isinstance(given, str | int | float | None):
+            faults.append(FieldError(pointer("rows", index, "id"), "wrong_type", "must be text or a number"))
+    if faults:
+        raise InvalidError("invalid", "a field of the request is wrong", faults)
+
+
+def check_options(wish: PredictOptions) -> None:
+    """Refuse options beyond their bounds, and those that exclude each other."""
     if wish.own_costs is not None and wish.cost_spec is not None:
         raise _inconsistent("/cost_spec", "cannot be given together with costs")
     faults = list[FieldError]()
-    if not wish.rows:
-        faults.append(FieldError("/rows", "too_few", "at least one row is needed"))
     if wish.threshold is not None and not 0.0 <= wish.threshold <= 1.0:
         faults.append(FieldError("/threshold", "out_of_range", "must lie between 0 and 1"))
     if wish.explain is not None and wish.explain.top is not None and wish.explain.top < 1:
         faults.append(FieldError("/explain/top", "out_of_range", "must be at least 1"))
     if wish.version is not None and not 1 <= wish.version < 2**31:
         faults.append(FieldError("/version", "out_of_range", "must be the number of a version"))
-    for index, row in enumerate(wish.rows):
-        given = row.get("id") if type(row) is dict else None
-        if isinstance(given, bool) or not isinstance(given, str | int | float | None):
-            faults.append(FieldError(pointer("rows", index, "id"), "wrong_type", "must be text or a number"))
     if faults:
         raise InvalidError("invalid", "a field of the request is wrong", faults)
+
+
+def refusal_of(error: msgspec.ValidationError) -> InvalidError:
+    """Say in our words what msgspec found wrong."""
+    return _invalid(str(error))
 
 
 def _spoken(kinds: str) -> str:

@@ -10,8 +10,10 @@ from service.rows.columns import TypedArray
 from service.rows.decoding import Decoded, decode_body, decode_rows
 from service.rows.encoding import encode_table, iterate_csv
 from service.rows.intake import Table, read_table
+from service.rows.json_reader import read_objects
 from service.rows.media import MEDIA_TYPES, media_type_of
 from service.rows.parquet import read_parquet, write_parquet
+from service.rows.reading import read_raw
 from service.rows.sent import JsonRows, Sent, TableRows, plain_row
 
 __all__ = [
@@ -28,7 +30,9 @@ __all__ = [
     "iterate_csv",
     "media_type_of",
     "plain_row",
+    "read_objects",
     "read_parquet",
+    "read_raw",
     "read_table",
     "text_of",
     "write_parquet",

@@ -11,6 +11,7 @@ from service.domain.datasets import Column, InputColumn, IntakeLimits, IntakeOpt
 from service.rows.intake import read_table
 from service.rows.parquet import read_parquet, write_parquet
 from service.rows.profile import profile_of
+from service.rows.reading import read_raw
 
 # At its first array pyarrow looks for pandas; once here, in the nursery, is better than in each child.
 pa.array([""])
@@ -49,6 +50,18 @@ def take_in(payload: dict[str, Any], _send: Send) -> dict[str, Any]:
         "columns": [asdict(column) for column in table.described],
         "labels": asdict(table.labels),
     }
+
+
+def flatten(payload: dict[str, Any], _send: Send) -> None:
+    """Read the Parquet file or Arrow stream at `source`, write it to `target` as a plain Arrow stream.
+
+    A small file may stand for gigabytes: here it can only end the child.
+    """
+    with Path(payload["source"]).open("rb") as file:
+        raw = read_raw(file, payload["media_type"], IntakeLimits(**payload["limits"]))
+    table = pa.Table.from_arrays(list(raw.columns), names=list(raw.names))
+    with pa.ipc.new_stream(payload["target"], table.schema) as writer:
+        writer.write_table(table)
 
 
 def describe(payload: dict[str, Any], _send: Send) -> dict[str, Any]:

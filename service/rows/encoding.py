@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from service.domain.datasets import InputColumn
+from service.rows.cells import is_number
 from service.rows.columns import TypedArray
 from service.rows.media import ARROW, CSV, JSON, NDJSON, MediaType
 from service.rows.parquet import read_batches, to_arrow
@@ -79,7 +80,7 @@ def _csv_cell(value: object) -> object:
 
 
 def _escaped(text: str) -> str:
-    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
+    return f"'{text}" if text.startswith(_FORMULA_STARTS) and not is_number(text) else text
 
 
 def _json_value(value: object) -> str:

@@ -29,6 +29,17 @@ def read_ndjson(file: BinaryIO, limits: IntakeLimits) -> RawTable:
     return _collect(_lines(file), limits)
 
 
+def read_objects(file: BinaryIO, limits: IntakeLimits) -> list[Any]:
+    """Read the values of NDJSON as they are, whatever columns each has."""
+    budget, found = Budget(limits), list[Any]()
+    for _, value in _lines(file):
+        budget.take(1, sum(map(_size, value.values())) if isinstance(value, dict) else _CELL_BYTES)
+        found.append(value)
+    if not found:
+        raise refuse("empty_body", "there are no rows")
+    return found
+
+
 def _collect(rows: Iterator[Row], limits: IntakeLimits) -> RawTable:
     budget, faults, lines = Budget(limits), Faults(), array("q")
     names, columns = tuple[str, ...](), list[list[Any]]()

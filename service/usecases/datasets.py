@@ -88,7 +88,7 @@ def take_in(intake: Intake, tenant: str, upload: Upload, options: IntakeOptions)
     """Read a file and store its typed columns; the caller adds the row, or deletes the content again."""
     dataset_id = new_id("ds")
     with intake.store.spool() as target:
-        found = _guarded(
+        found = guarded(
             intake,
             "service.rows.child:take_in",
             {
@@ -156,7 +156,7 @@ def profile_dataset(readers: Sessions, intake: Intake, tenant: str, dataset_id: 
             "label": dataset.label,
             "classes": list(dataset.classes),
         }
-        found: dict[str, Any] = _guarded(intake, "service.rows.child:describe", payload)
+        found: dict[str, Any] = guarded(intake, "service.rows.child:describe", payload)
     return found
 
 
@@ -187,7 +187,8 @@ def _dataset(session: Session, tenant: str, dataset_id: str, *, lock: bool = Fal
     return found
 
 
-def _guarded(intake: Intake, target: str, payload: dict[str, Any]) -> Any:
+def guarded(intake: Intake, target: str, payload: dict[str, Any]) -> Any:
+    """Call a reading function in a guarded child; what it refuses and what it exceeds is raised here."""
     outcome = intake.nursery.run_guarded(target, payload, intake.guard)
     if outcome.ending is Ending.FINISHED:
         return outcome.value

@@ -9,7 +9,7 @@ from service.rows.media import CSV, JSON, NDJSON
 SCHEMA = [InputColumn("=name", "text"), InputColumn("x", "number"), InputColumn("at", "timestamp")]
 ROWS = [
     {"=name": text, "x": -1.5, "at": "2024-01-01T00:00:00Z"}
-    for text in ("=cmd|'/C calc'!A0", "+1", "-1", "@a", "\tb", "\rc", "plain")
+    for text in ("=cmd|'/C calc'!A0", "+1+2", "-a", "@a", "\tb", "\rc", "plain", "-1")
 ] + [{"=name": None, "x": None, "at": None}]
 
 
@@ -18,7 +18,8 @@ def test_csv_cells_are_no_formulas():
     assert lines[0] == "'=name,x,at"
     assert lines[1] == "'=cmd|'/C calc'!A0,-1.5,2024-01-01T00:00:00Z"
     assert [line.lstrip('"')[:2] for line in lines[2:7]] == ["'+", "'-", "'@", "'\t", "'\r"]
-    assert lines[7:] == ["plain,-1.5,2024-01-01T00:00:00Z", ",,", ""]
+    moment = "-1.5,2024-01-01T00:00:00Z"
+    assert lines[7:] == [f"plain,{moment}", f"-1,{moment}", ",,", ""]
 
 
 def test_json_keeps_text_as_it_is():

@@ -1,0 +1,75 @@
+"""Tables that are sent to be predicted, in any media type but JSON."""
+
+import io
+from dataclasses import asdict
+from typing import Any
+
+from service.domain import strict_json
+from service.domain.datasets import IntakeLimits
+from service.domain.errors import FieldError, InvalidError, TooLargeError
+from service.domain.predictions import check_ids
+from service.rows import JsonRows, Sent, TableRows, read_objects, read_raw
+from service.rows.media import ARROW, NDJSON, PARQUET, MediaType
+from service.usecases.datasets import Intake, guarded
+
+
+def read_sent(intake: Intake, body: bytes, media_type: MediaType, max_rows: int) -> Sent:
+    """
+    Read the rows of a body.
+
+    Parquet and Arrow are opened in a guarded child: they may be far larger than they look.
+
+    Raises
+    ------
+    TooLargeError
+        More than `max_rows` rows.
+    InvalidError
+        The table has faults.
+    MalformedError
+        The bytes are not of the media type.
+    """
+    limits = IntakeLimits(max_rows, intake.limits.columns, intake.limits.decoded_bytes)
+    try:
+        if media_type == NDJSON:
+            return JsonRows(_objects(body, limits))
+        if media_type in (PARQUET, ARROW) and body:
+            body, media_type = _flattened(intake, body, media_type, limits), ARROW
+        table = read_raw(io.BytesIO(body), media_type, limits)
+    except InvalidError as error:
+        if error.code == "dataset_too_large":
+            raise TooLargeError("too_many_rows", error.detail, _in_body(error)) from None
+        raise InvalidError(error.code, error.detail, error.errors, error.errors_total) from None
+    if not table.rows:
+        detail = "at least one row is needed"
+        raise InvalidError("empty_body", detail, [FieldError("/file", "too_few", detail)])
+    return TableRows(table)
+
+
+def _objects(body: bytes, limits: IntakeLimits) -> list[Any]:
+    rows = read_objects(io.BytesIO(body), limits)
+    check_ids(rows)
+    if b"\\u" in body:  # only so can a text be none
+        for row in body.decode("utf-8-sig").split("\n"):
+            if row.strip(" \t\r"):
+                strict_json.parse(row, at="/file", what="a row")
+    return rows
+
+
+def _in_body(error: InvalidError) -> list[FieldError]:
+    return [FieldError(fault.pointer, "too_many_rows", fault.detail, fault.line) for fault in error.errors]
+
+
+def _flattened(intake: Intake, body: bytes, media_type: MediaType, limits: IntakeLimits) -> bytes:
+    with intake.store.spool() as source, intake.store.spool() as target:
+        source.write_bytes(body)
+        guarded(
+            intake,
+            "service.rows.child:flatten",
+            {
+                "source": str(source),
+                "target": str(target),
+                "media_type": media_type,
+                "limits": asdict(limits),
+            },
+        )
+        return target.read_bytes()
