@@ -39,6 +39,15 @@ INVALID: Final[dict[str, tuple[str, ...]]] = {
     "datasets": ("invalid_table", "dataset_too_large"),
     "cost-specs": ("invalid_costs", "unreasonable_costs"),
     "training-jobs": ("invalid_data", "unreasonable_costs", "unknown_cost_spec"),
+    "simulations": (
+        "model_required",
+        "unreasonable_costs",
+        "invalid_priors",
+        "cost_not_finite",
+        "no_time_column",
+        "no_review_action",
+        "no_rows",
+    ),
     "predictions": ("model_required", "invalid_rows", "invalid_costs", "invalid_priors", "cost_not_finite"),
 }
 

@@ -545,6 +545,21 @@ PROBLEMS: dict[str, Problem] = {
         "The priors are no shares of the classes.",
         "Give each class a share between 0 and 1, with sum 1.",
     ),
+    "no_time_column": Problem(
+        "No time column",
+        "Reviews are counted per hour, day, week or month, and no column says when a row came.",
+        "Upload the table with a column of the role `time`, or count per `file`.",
+    ),
+    "no_review_action": Problem(
+        "No review",
+        "A capacity for reviews is given, and none of the actions is a review.",
+        "Leave `capacity` out, or use costs with an action of the kind `review`.",
+    ),
+    "no_rows": Problem(
+        "No rows",
+        "The costs read columns of the rows, and the rows themselves are not kept here.",
+        "Use costs that read no column, or name a `dataset`.",
+    ),
     "not_explainable": Problem(
         "Not explainable",
         "The version was stored without what contributions are measured from, so it has no reasons.",

@@ -21,11 +21,22 @@ from service.learning.pricing import (
 from service.learning.report import load_report
 from service.learning.scoring import Answers, Explanation, Predictor, load
 from service.learning.searching import candidates
+from service.learning.simulating import (
+    Case,
+    Circumstances,
+    case_of_answers,
+    case_of_test_part,
+    prices_of,
+    prices_of_test_part,
+    simulate,
+)
 from service.learning.test_part import TestPart, load_test_part
 
 __all__ = [
     "AlgorithmInfo",
     "Answers",
+    "Case",
+    "Circumstances",
     "Division",
     "Explanation",
     "Outcomes",
@@ -37,6 +48,8 @@ __all__ = [
     "algorithm",
     "algorithms",
     "candidates",
+    "case_of_answers",
+    "case_of_test_part",
     "check",
     "checks",
     "consequences",
@@ -50,7 +63,10 @@ __all__ = [
     "load_test_part",
     "outcomes_of",
     "outcomes_of_pairs",
+    "prices_of",
+    "prices_of_test_part",
     "rehearse",
     "settle",
+    "simulate",
     "warm",
 ]

@@ -92,6 +92,16 @@ class Predictor:
         return None if index is None else self.classes[index]
 
     @property
+    def costs(self) -> PricedCosts:
+        """Those of training."""
+        return self._scorer.costs
+
+    @property
+    def priors(self) -> tuple[float, ...]:
+        """Share of each class in training."""
+        return self._scorer.priors
+
+    @property
     def explains_quickly(self) -> bool:
         """Whether reasons take hardly more time than the score itself."""
         return self._scorer.background is None or self._explainer.parts.method == "additive"
@@ -163,7 +173,7 @@ class Predictor:
             raise InvalidError("not_binary", detail, [FieldError("/threshold", "not_binary", detail)])
         spec = self._scorer.costs if costs is None else costs
         odd = _odd_rows(spec, columns, n)
-        shares = self._priors(priors)
+        shares = self.shares(priors)
         answer = self._scorer.decide(columns, costs=costs, priors=shares, threshold=threshold)
         scores, decided = answer.scores, answer.decisions
         return Answers(
@@ -205,7 +215,14 @@ class Predictor:
         extra = sorted(spec.columns - set(types))
         return features + tuple(InputColumn(name, "number", nullable=False) for name in extra)
 
-    def _priors(self, given: Mapping[str, float] | None) -> Sequence[float] | None:
+    def shares(self, given: Mapping[str, float] | None) -> Sequence[float] | None:
+        """Complete the shares of some classes by those of the others, which keep their ratios of training.
+
+        Raises
+        ------
+        InvalidError
+            They are no shares of the classes.
+        """
         if given is None:
             return None
         faults = [

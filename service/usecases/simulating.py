@@ -1,0 +1,128 @@
+"""What-if: the rows, the version and the costs are found; a guarded child does the arithmetic."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy.orm import Session, sessionmaker
+
+from service.artifacts.folder import FolderStore
+from service.domain.costs import Costs
+from service.domain.datasets import Dataset
+from service.domain.errors import ConflictError, FieldError, InvalidError
+from service.domain.models import Model, Version
+from service.domain.predictions import Selector
+from service.domain.simulations import SimulationSpec
+from service.usecases.datasets import Intake, guarded
+from service.usecases.naming import cost_spec_called, dataset_called
+from service.usecases.resolution import resolve
+
+Sessions = sessionmaker[Session]
+TARGET = "service.usecases.simulation_child:run"
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """
+    What came out.
+
+    Attributes
+    ----------
+    dataset : Dataset or None
+        Whose rows they are; None where only the rows set aside in training are known.
+    seen : bool
+        Whether the version was trained on some of the rows, so that it does better here than it will.
+    found : dict
+        See `service.learning.simulating.simulate`.
+    """
+
+    model: Model
+    version: Version
+    dataset: Dataset | None
+    seen: bool
+    found: dict[str, Any]
+
+
+def simulate(readers: Sessions, intake: Intake, selector: Selector, spec: SimulationSpec) -> Simulated:
+    """
+    Ask what decisions would cost.
+
+    Raises
+    ------
+    NotFoundError
+        No such model, alias or version.
+    InvalidError
+        The dataset or costs are unknown or do not fit.
+    ConflictError
+        `no_report`: the version was made before the rows set aside were kept.
+    """
+    if spec.costs is not None and spec.cost_spec is not None:
+        raise _refused("/cost_spec", "exclusive", "cannot be given together with costs")
+    with readers() as session:
+        model, version = resolve(session, selector)
+        dataset = _dataset(session, version, spec)
+        costs = _costs(session, version, spec)
+    if spec.dataset is None and version.test_part_sha256 is None:
+        detail = "the rows set aside in training were not kept for this version; name a dataset"
+        raise ConflictError("no_report", detail)
+    with _files(intake.store, version, dataset, whole=spec.dataset is not None) as files:
+        payload = {
+            **files,
+            "columns": [] if dataset is None else [asdict(column) for column in dataset.columns],
+            "label": None if dataset is None else dataset.label,
+            "costs": None if costs is None else costs.model_dump(mode="json"),
+            "at": "/costs" if spec.cost_spec is None else "/cost_spec",
+            "priors": spec.priors,
+            "capacity": None if spec.capacity is None else spec.capacity.model_dump(mode="json"),
+        }
+        found: dict[str, Any] = guarded(intake, TARGET, payload)
+    seen = spec.dataset is not None and dataset is not None and dataset.id == version.dataset_id
+    return Simulated(model, version, dataset, seen, found)
+
+
+def _dataset(session: Session, version: Version, spec: SimulationSpec) -> Dataset | None:
+    """The dataset that is asked for, or the one that the rows set aside belong to."""
+    dataset = dataset_called(session, version.tenant_id, spec.dataset or version.dataset_id)
+    if dataset is None and spec.dataset is not None:
+        raise _refused("/dataset", "unknown_dataset", "there is no dataset of this id or name")
+    return dataset
+
+
+def _costs(session: Session, version: Version, spec: SimulationSpec) -> Costs | None:
+    if spec.cost_spec is None:
+        return spec.costs
+    found = cost_spec_called(session, version.tenant_id, spec.cost_spec)
+    if found is None:
+        raise _refused("/cost_spec", "unknown_cost_spec", "there is no cost spec of this id or name")
+    return found.costs
+
+
+@contextmanager
+def _files(
+    store: FolderStore, version: Version, dataset: Dataset | None, *, whole: bool
+) -> Iterator[dict[str, str | None]]:
+    """Copies of what the child reads, wherever the store keeps it."""
+    wanted = {
+        "artifact": version.artifact_sha256,
+        "test_part": None if whole else version.test_part_sha256,
+        "content": None if dataset is None else dataset.content_sha256,
+    }
+    with ExitStack() as stack:
+        yield {
+            name: None if digest is None else str(_copied(store, digest, stack))
+            for name, digest in wanted.items()
+        }
+
+
+def _copied(store: FolderStore, digest: str, stack: ExitStack) -> Path:
+    copy = stack.enter_context(store.spool())
+    with store.open(digest) as source, copy.open("wb") as target:
+        shutil.copyfileobj(source, target)
+    return copy
+
+
+def _refused(at: str, code: str, detail: str) -> InvalidError:
+    return InvalidError(code, detail, [FieldError(at, code, detail)])

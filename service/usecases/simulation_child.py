@@ -1,0 +1,174 @@
+"""What a guarded child does: decide rows whose class is known, and price that in other circumstances."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from service import learning
+from service.domain.costs import COSTS, Capacity
+from service.domain.datasets import Column, InputColumn
+from service.domain.errors import FieldError, InvalidError, listed
+from service.learning import Case, Predictor, PricedCosts
+from service.rows import TypedArray, read_parquet
+
+Columns = Mapping[str, TypedArray]
+Send = Callable[[dict[str, Any]], None]
+
+#: Seconds of a period, and what is added so that a week begins on its Monday (1970 began on a Thursday).
+_PERIODS: Final = {"hour": (3600.0, 0.0), "day": (86_400.0, 0.0), "week": (604_800.0, 259_200.0)}
+_TEXTUAL: Final = ("category", "text")
+
+
+def run(payload: dict[str, Any], _send: Send) -> dict[str, Any]:
+    """
+    Simulate.
+
+    Parameters
+    ----------
+    payload : dict
+        Paths `artifact`, `test_part` (null: the whole dataset) and `content` (null: no dataset is there);
+        `columns` and `label` of the dataset; `costs` with their pointer `at`, `priors`, `capacity`.
+
+    Raises
+    ------
+    InvalidError, ConflictError
+    """
+    predictor = learning.load(Path(payload["artifact"]).read_bytes())
+    table = _Table(payload)
+    spec = predictor.costs
+    if payload["costs"] is not None:
+        spec = predictor.cost_spec(COSTS.validate_python(payload["costs"]), at=payload["at"])
+    capacity, at = _capacity(payload, spec)
+    if payload["test_part"] is None:
+        case, prices, rows = _of_dataset(predictor, table, spec, payload["at"])
+    else:
+        case, prices, rows = _of_test_part(payload, table, spec)
+    shares = predictor.shares(payload["priors"])
+    circumstances = learning.Circumstances(
+        spec=spec,
+        prices=prices,
+        old_priors=predictor.priors,
+        priors=None if shares is None else tuple(shares),
+        capacity=None if capacity is None else capacity.max,
+        periods=None if capacity is None or capacity.per == "file" else table.periods(capacity.per, rows, at),
+    )
+    return learning.simulate(case, circumstances)
+
+
+class _Table:
+    """The dataset, of which only the columns that are needed are read."""
+
+    def __init__(self, payload: Mapping[str, Any]) -> None:
+        self._path = payload["content"]
+        self.columns = {column["name"]: Column(**column) for column in payload["columns"]}
+        self.label: str | None = payload["label"]
+
+    def read(self, names: Sequence[str], rows: NDArray[np.int64] | None, at: str) -> Columns:
+        """Read columns, of some rows if not of all."""
+        if self._path is None:
+            detail = "the rows themselves are not here: only costs that read no column can be tried"
+            raise InvalidError("no_rows", detail, [FieldError(at, "no_rows", detail)])
+        missing = [name for name in names if name not in self.columns]
+        if missing:
+            detail = f"the dataset has no column {listed(missing)}; its columns are {listed(self.columns)}"
+            raise InvalidError("unknown_column", detail, [FieldError(at, "unknown_column", detail)])
+        with Path(self._path).open("rb") as file:
+            schema = [InputColumn(name, self.columns[name].type) for name in names]
+            found = read_parquet(file, schema)
+        return found if rows is None else {name: values[rows] for name, values in found.items()}
+
+    def amounts(self, spec: PricedCosts, rows: NDArray[np.int64] | None, at: str) -> Columns:
+        """Read what costs are computed from."""
+        names = sorted(spec.columns)
+        texts = [name for name in names if name in self.columns and self.columns[name].type in _TEXTUAL]
+        if texts:
+            detail = f"costs are computed from numbers, and {listed(texts)} is none"
+            raise InvalidError("wrong_type", detail, [FieldError(at, "wrong_type", detail)])
+        return self.read(names, rows, at)
+
+    def column_of(self, role: str) -> Column | None:
+        """The column of a role."""
+        return next((column for column in self.columns.values() if column.role == role), None)
+
+    def periods(self, per: str, rows: NDArray[np.int64] | None, at: str) -> NDArray[Any]:
+        """Number of the hour, day, week or month of each row."""
+        column = self.column_of("time")
+        if column is None:
+            detail = f"a capacity per {per} needs a dataset with a column of the role time"
+            raise InvalidError("no_time_column", detail, [FieldError(at, "no_time_column", detail)])
+        seconds = self.read([column.name], rows, at)[column.name]
+        if per == "month":
+            return np.floor(seconds).astype("datetime64[s]").astype("datetime64[M]").astype(np.int64)
+        length, shift = _PERIODS[per]
+        return np.floor((seconds + shift) / length)
+
+
+def _capacity(payload: Mapping[str, Any], spec: PricedCosts) -> tuple[Capacity | None, str]:
+    """Reviews that can be done, and where that is said."""
+    given = payload["capacity"]
+    if given is not None:
+        if spec.review is None:
+            detail = "none of the actions is a review"
+            raise InvalidError(
+                "no_review_action", detail, [FieldError("/capacity", "no_review_action", detail)]
+            )
+        return Capacity.model_validate(given), "/capacity/per"
+    if spec.review is None or spec.review.capacity is None:
+        return None, ""
+    at = f"{payload['at']}/review/capacity/per" if payload["costs"] is not None else "/capacity/per"
+    return Capacity.model_validate({"max": spec.review.capacity, "per": spec.review.per or "file"}), at
+
+
+def _of_test_part(
+    payload: Mapping[str, Any], table: _Table, spec: PricedCosts
+) -> tuple[Case, NDArray[np.float64], NDArray[np.int64] | None]:
+    part = learning.load_test_part(Path(payload["test_part"]).read_bytes())
+    case = learning.case_of_test_part(part)
+    if payload["costs"] is None:
+        return case, learning.prices_of_test_part(part, spec), part.rows
+    columns = table.amounts(spec, part.rows, payload["at"]) if spec.per_row else {}
+    return case, learning.prices_of(spec, columns, len(part.codes)), part.rows
+
+
+def _of_dataset(
+    predictor: Predictor, table: _Table, spec: PricedCosts, at: str
+) -> tuple[Case, NDArray[np.float64], None]:
+    inputs = predictor.inputs()
+    _check_inputs(inputs, table)
+    assert table.label is not None
+    weight = table.column_of("weight")
+    names = {column.name for column in inputs} | {table.label} | ({weight.name} if weight else set())
+    columns = table.read(sorted(names), None, "/dataset")
+    codes = _codes(columns[table.label], predictor.classes)
+    answers = predictor.predict(columns, len(codes))
+    case = learning.case_of_answers(
+        answers, predictor.costs, codes, None if weight is None else columns[weight.name]
+    )
+    amounts = table.amounts(spec, None, at) if spec.per_row else {}
+    return case, learning.prices_of(spec, amounts, len(codes)), None
+
+
+def _check_inputs(inputs: Sequence[InputColumn], table: _Table) -> None:
+    faults = []
+    for column in inputs:
+        found = table.columns.get(column.name)
+        if found is None:
+            detail = f"the version needs a column {listed([column.name])}, which the dataset does not have"
+            faults.append(FieldError("/dataset", "missing_column", detail, column=column.name))
+        elif found.type != column.type and not {found.type, column.type} <= set(_TEXTUAL):
+            detail = f"the version knows {listed([column.name])} as {column.type}, not as {found.type}"
+            faults.append(FieldError("/dataset", "wrong_type", detail, column=column.name))
+    if faults:
+        raise InvalidError(faults[0].code, "the dataset does not fit the version", faults)
+
+
+def _codes(labels: TypedArray, classes: Sequence[str]) -> NDArray[np.intp]:
+    place = {name: code for code, name in enumerate(classes)}
+    unknown = set(labels.tolist()) - place.keys()
+    if unknown:
+        detail = "the dataset has classes that the version does not know"
+        raise InvalidError("classes_mismatch", detail, [FieldError("/dataset", "classes_mismatch", detail)])
+    return np.array([place[label] for label in labels.tolist()], dtype=np.intp)
