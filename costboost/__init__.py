@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     )
     from costboost.explain import CostsWithout, Explainer, Explanation, costs_without
     from costboost.features import FeatureEncoder
+    from costboost.intervals import mean_interval, share_interval
     from costboost.learners.stump import DecisionStump
     from costboost.learners.svm import WeightedSVM
     from costboost.learners.tree import HistogramTree
@@ -154,6 +155,7 @@ __all__ = [
     "load_scorer",
     "lower_envelope",
     "margin_distribution",
+    "mean_interval",
     "net_benefit_curve",
     "plan_reviews",
     "pr_curve",
@@ -163,6 +165,7 @@ __all__ = [
     "roc_curve",
     "search_params",
     "shapes",
+    "share_interval",
     "staged_table",
     "threshold_table",
     "unreasonable_rows",
@@ -207,6 +210,7 @@ _HOMES = {
     "decisions": ("Decisions", "correct_priors", "decide", "decide_by_label", "decide_by_threshold"),
     "explain": ("CostsWithout", "Explainer", "Explanation", "costs_without"),
     "features": ("FeatureEncoder",),
+    "intervals": ("mean_interval", "share_interval"),
     "learners.stump": ("DecisionStump",),
     "learners.svm": ("WeightedSVM",),
     "learners.tree": ("HistogramTree",),

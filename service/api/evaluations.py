@@ -1,22 +1,29 @@
 """/v1/models/{model}/versions/{version}/…: how good a version is, in figures and curves."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.config import JsonDict
+from starlette.requests import Request
 from starlette.responses import Response
 
-from service.api.conditions import IMMUTABLE
+from service.api.accept import preferred
+from service.api.card_page import card_content
+from service.api.conditions import IMMUTABLE, REVALIDATE
 from service.api.context import Tenant, Wired
+from service.api.markup import page
 from service.api.problems import responses
-from service.api.routes import StrictRoute
+from service.api.routes import JSON, StrictRoute
 from service.api.versions import PATH, Number
-from service.usecases import evaluations, models
+from service.usecases import cards, evaluations, models
 from service.usecases.evaluations import Part
 
 router = APIRouter(route_class=StrictRoute, tags=["models"])
+
+HTML = "text/html"
 
 Lists = dict[str, list[float | None]]
 
@@ -107,6 +114,65 @@ class CurvesOut(OneClass):
     classes: list[ClassCurves] | None = Field(
         None, description="More than two classes: the curves of each against the rest."
     )
+
+
+class CardOut(BaseModel):
+    """All that should be known about a version before it is relied on."""
+
+    model: str
+    version: int
+    description: str
+    tags: dict[str, str]
+    aliases: list[str] = Field(description="Those that point to it.")
+    created_at: datetime
+    data: dict[str, Any] = Field(description="Dataset, classes, and the columns that are used.")
+    costs: dict[str, Any] = Field(description="Cells, and what they lead to, in words.")
+    training: dict[str, Any] = Field(description="Algorithm with its reference, params, split, rule, seed.")
+    performance: dict[str, Any] = Field(
+        description="`test` and `out_of_fold` metrics; `figures` of the test part, each with `…_ci95`; "
+        "`by_class`; `calibration` tables."
+    )
+    explanation: dict[str, Any] = Field(
+        description="`importance` of each column, and `shapes`: which value pushes where."
+    )
+    subgroups: dict[str, Any] | None = Field(description="Figures of the groups that `?by=` makes.")
+    limits: list[str] = Field(description="What must be known before it is relied on.")
+    lineage: dict[str, Any] = Field(description="What it was made of, by id and hash.")
+
+
+@router.get(
+    PATH + "/card",
+    operation_id="read_version_card",
+    summary="Read the card of a version",
+    response_model=CardOut,
+    responses={
+        200: {"description": "The card.", "content": {HTML: {"schema": {"type": "string"}}}},
+        **responses(400, 404, 406, 409, 422, 503),
+    },
+)
+def read_card(
+    *,
+    request: Request,
+    response: Response,
+    wired: Wired,
+    tenant: Tenant,
+    model: str,
+    version: Number,
+    by: Annotated[
+        str | None,
+        Query(min_length=1, max_length=256, description="Column of the dataset whose groups are told apart."),
+    ] = None,
+) -> object:
+    """Read data, costs, performance with intervals, what matters, limits and lineage; JSON, or a page."""
+    kind = preferred(request.headers.get("accept", "*/*"), (JSON, HTML), JSON)
+    card = cards.read_card(wired.readers, wired.store, tenant, model, version, by=by)
+    headers = {"Cache-Control": REVALIDATE, "Vary": "Accept"}
+    if kind == HTML:
+        shown = page(f"{model}, version {version}", card_content(card))
+        shown.headers.update(headers)
+        return shown
+    response.headers.update(headers)
+    return card
 
 
 @router.get(

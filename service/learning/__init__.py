@@ -9,6 +9,7 @@ from service.learning.algorithms import AlgorithmInfo, algorithm, algorithms, se
 from service.learning.checking import check
 from service.learning.division import Division, division_columns, rehearse
 from service.learning.fitting import Trained, fit
+from service.learning.groups import by_class, by_group, figures
 from service.learning.outcomes import Outcomes, outcomes_of, outcomes_of_pairs
 from service.learning.pricing import (
     PricedCosts,
@@ -47,6 +48,8 @@ __all__ = [
     "Trained",
     "algorithm",
     "algorithms",
+    "by_class",
+    "by_group",
     "candidates",
     "case_of_answers",
     "case_of_test_part",
@@ -57,6 +60,7 @@ __all__ = [
     "count_unreasonable",
     "describe",
     "division_columns",
+    "figures",
     "fit",
     "load",
     "load_report",

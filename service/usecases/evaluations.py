@@ -27,6 +27,23 @@ def read_report(
     """
     version = read_version(readers, tenant, model, number)
     if version.report_sha256 is None:
-        detail = "this version has no report: it was made before reports were kept; train it again"
-        raise ConflictError("no_report", detail)
+        raise _no_report()
     return version, learning.load_report(store.read(version.report_sha256))
+
+
+def open_test_part(store: FolderStore, version: Version) -> learning.TestPart:
+    """Read what was said about the rows of the test part.
+
+    Raises
+    ------
+    ConflictError
+        `no_report`.
+    """
+    if version.test_part_sha256 is None:
+        raise _no_report()
+    return learning.load_test_part(store.read(version.test_part_sha256))
+
+
+def _no_report() -> ConflictError:
+    detail = "this version has no report: it was made before reports were kept; train it again"
+    return ConflictError("no_report", detail)

@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 from service.domain.costs import COSTS, Costs
 from service.domain.datasets import Dataset
 from service.domain.errors import FieldError, InvalidError
+from service.domain.models import Version
 from service.domain.training import SettledSpec, TrainingSpec
 from service.usecases.naming import cost_spec_called, dataset_called
 
@@ -43,6 +44,14 @@ def place(
     if found is None:
         raise _unknown("/cost_spec", "unknown_cost_spec", "there is no cost spec of this id or name")
     return placed.model_copy(update={"cost_spec": found.id}), dataset, found.costs
+
+
+def of_version(session: Session, tenant: str, version: Version) -> tuple[Dataset, Costs, str | None]:
+    """The dataset and the costs that a version was made of, and the currency if it is known."""
+    dataset, costs = find(session, tenant, version.spec)
+    named = version.spec.cost_spec
+    found = None if named is None else cost_spec_called(session, tenant, named)
+    return dataset, costs, None if found is None else found.currency
 
 
 def unknown_dataset() -> InvalidError:
