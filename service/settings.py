@@ -12,12 +12,16 @@ from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_va
 from pydantic_settings import BaseSettings, SettingsConfigDict
 from sqlalchemy.engine import make_url
 
+from service.domain.training import MIN_MEMORY_MB
+
 PREFIX = "COSTBOOST_"
 #: Read by the command line and the Python client, not by the service.
 CLIENT_VARIABLES = frozenset({"COSTBOOST_URL", "COSTBOOST_API_KEY"})
 
 Seconds = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1)]
+#: MiB of an attempt; below, it would be over its limit before it has read a row.
+Memory = Annotated[int, Field(ge=MIN_MEMORY_MB)]
 
 
 class SettingsError(ValueError):
@@ -52,8 +56,8 @@ class Settings(BaseSettings):
     )
     job_seconds: Seconds = Field(3600.0, description="time limit of an attempt that names none")
     max_job_seconds: Seconds = Field(86400.0, description="largest time limit a job may ask for")
-    job_memory_mb: Count = Field(4096, description="memory limit of an attempt that names none")
-    max_job_memory_mb: Count = Field(1 << 20, description="largest memory limit a job may ask for")
+    job_memory_mb: Memory = Field(4096, description="memory limit of an attempt that names none")
+    max_job_memory_mb: Memory = Field(1 << 20, description="largest memory limit a job may ask for")
     max_worker_deaths: Count = Field(3, description="deaths of workers after which a job is failed")
     lease_seconds: Seconds = Field(15.0, description="silence after which a worker counts as dead")
     beat_seconds: Seconds = Field(2.0, description="how often a worker says that it lives")

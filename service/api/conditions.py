@@ -1,8 +1,11 @@
 """Conditional requests (RFC 9110, section 13): entity tags, `If-Match`, `If-None-Match`."""
 
+import hashlib
 import re
+from collections.abc import Mapping
 
 from starlette.requests import Request
+from starlette.responses import Response
 
 from service.domain.errors import MalformedError, PreconditionFailedError, PreconditionRequiredError
 
@@ -11,6 +14,7 @@ IMMUTABLE = "private, max-age=31536000, immutable"
 #: Of what can change: a cache must ask first.
 REVALIDATE = "private, no-cache"
 
+_OF_A_BODY = frozenset({"content-length", "content-type"})
 _TAG = re.compile(r'(W/)?"[^"]*"')
 
 
@@ -20,6 +24,28 @@ def is_unchanged(request: Request, etag: str) -> bool:
     return given is not None and (
         given.strip() == "*" or etag in (tag.removeprefix("W/") for tag in _tags(given))
     )
+
+
+def revalidated(request: Request, answer: Response) -> Response:
+    """
+    Give each answer to a GET its tag, and 304 instead of it to a caller who has it already.
+
+    What the handler tagged keeps its tag; of other documents the tag is the hash. A stream is left alone.
+    """
+    body = getattr(answer, "body", None)
+    if request.method != "GET" or answer.status_code != 200 or not body:
+        return answer
+    if answer.headers.get("cache-control") == "no-store":
+        return answer
+    etag = answer.headers.setdefault("etag", f'"{hashlib.sha256(body).hexdigest()[:32]}"')
+    answer.headers.setdefault("cache-control", REVALIDATE)
+    return unchanged(answer.headers) if is_unchanged(request, etag) else answer
+
+
+def unchanged(headers: Mapping[str, str]) -> Response:
+    """Answer that nothing has changed, with the headers that the whole answer would have."""
+    kept = {name: value for name, value in headers.items() if name.lower() not in _OF_A_BODY}
+    return Response(status_code=304, headers=kept)
 
 
 def require_match(request: Request, etag: str) -> None:

@@ -9,7 +9,7 @@ from pydantic.config import JsonDict
 from starlette.requests import Request
 from starlette.responses import Response
 
-from service.api.conditions import IMMUTABLE, REVALIDATE, is_unchanged
+from service.api.conditions import IMMUTABLE, REVALIDATE
 from service.api.context import Receipted, Tenant, Wired
 from service.api.lists import ListSlice, Page, page
 from service.api.problems import responses
@@ -163,18 +163,13 @@ def list_cost_specs(
     "/v1/cost-specs/{cost_spec}",
     operation_id="read_cost_spec",
     summary="Read a cost spec",
-    response_model=CostSpecOut,
-    responses={304: {"description": "Unchanged"}, **responses(404, 503)},
+    responses=responses(404, 503),
 )
-def read_cost_spec(
-    *, request: Request, response: Response, wired: Wired, tenant: Tenant, cost_spec: str
-) -> object:
+def read_cost_spec(*, response: Response, wired: Wired, tenant: Tenant, cost_spec: str) -> CostSpecOut:
     """Read one revision by its id, or the latest one of a name."""
     found = cost_specs.read_cost_spec(wired.readers, tenant, cost_spec)
     etag = f'"{found.id}"'
     response.headers.update(
         {"ETag": etag, "Cache-Control": IMMUTABLE if found.id == cost_spec else REVALIDATE}
     )
-    if is_unchanged(request, etag):
-        return Response(status_code=304, headers=response.headers)
     return CostSpecOut.of(found)

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from service.api.accept import preferred
-from service.api.conditions import IMMUTABLE, REVALIDATE, is_unchanged
+from service.api.conditions import IMMUTABLE, REVALIDATE, is_unchanged, unchanged
 from service.api.context import Receipted, Sender, Tenant, Wired
 from service.api.lists import ListSlice, Page, page
 from service.api.problems import responses
@@ -212,17 +212,12 @@ def list_datasets(
     "/v1/datasets/{dataset}",
     operation_id="read_dataset",
     summary="Read a dataset",
-    response_model=DatasetOut,
-    responses={304: {"description": "Unchanged"}, **responses(404, 503)},
+    responses=responses(404, 503),
 )
-def read_dataset(
-    *, request: Request, response: Response, wired: Wired, tenant: Tenant, dataset: str
-) -> object:
+def read_dataset(*, response: Response, wired: Wired, tenant: Tenant, dataset: str) -> DatasetOut:
     """Read what is known about a dataset, by id; a name means the newest dataset of it."""
     found = datasets.read_dataset(wired.readers, tenant, dataset)
     response.headers.update(_headers(found, is_id=found.id == dataset))
-    if is_unchanged(request, response.headers["ETag"]):
-        return Response(status_code=304, headers=response.headers)
     return DatasetOut.of(found)
 
 
@@ -239,23 +234,24 @@ def read_dataset(
         **responses(404, 406, 409, 503),
     },
 )
-def read_dataset_content(
-    *, request: Request, wired: Wired, tenant: Tenant, dataset: str
-) -> StreamingResponse:
+def read_dataset_content(*, request: Request, wired: Wired, tenant: Tenant, dataset: str) -> Response:
     """Download the typed table as Parquet, or as CSV where `Accept` prefers it.
 
     In CSV a text that a spreadsheet would take for a formula gets a leading apostrophe.
     """
     media_type = preferred(request.headers.get("accept", "*/*"), (PARQUET, CSV), PARQUET)
-    found, content = datasets.open_content(wired.readers, wired.store, tenant, dataset)
-    body = iterate_csv(content) if media_type == CSV else _chunks(content)
+    found = datasets.read_dataset(wired.readers, tenant, dataset)
     suffix = "csv" if media_type == CSV else "parquet"
     headers = {
+        **_headers(found, is_id=found.id == dataset, suffix=f".{suffix}"),
         "Content-Disposition": f'attachment; filename="{found.id}.{suffix}"',
-        "Cache-Control": IMMUTABLE if found.id == dataset else REVALIDATE,
         "Vary": "Accept",
         "X-Content-Type-Options": "nosniff",
     }
+    if is_unchanged(request, headers["ETag"]):
+        return unchanged(headers)
+    content = wired.store.open(found.content_sha256)
+    body = iterate_csv(content) if media_type == CSV else _chunks(content)
     return StreamingResponse(body, headers=headers, media_type=media_type)
 
 
@@ -282,10 +278,10 @@ def delete_dataset(*, wired: Wired, sender: Sender, dataset: str) -> None:
     datasets.delete_dataset(wired.sessions, wired.store, sender.tenant, dataset, by=sender.actor)
 
 
-def _headers(dataset: Dataset, *, is_id: bool) -> dict[str, str]:
+def _headers(dataset: Dataset, *, is_id: bool, suffix: str = "") -> dict[str, str]:
     # A name can mean another dataset tomorrow.
     return {
-        "ETag": f'"{dataset.content_sha256[:32]}"',
+        "ETag": f'"{dataset.content_sha256[:32]}{suffix}"',
         "Cache-Control": IMMUTABLE if is_id else REVALIDATE,
     }
 

@@ -85,6 +85,9 @@ def _mark(operation: dict[str, Any], route: StrictRoute, method: str) -> None:
     if scopes is not None:
         # One of them is enough; each is a way in of its own.
         operation["security"] = [{"api_key": [scope]} for scope in scopes]
+    if route.has_tags and "304" not in operation["responses"]:
+        operation["responses"]["304"] = {"description": "Unchanged"}
+        operation["responses"] = dict(sorted(operation["responses"].items()))
     if route.is_creating:
         operation.setdefault("parameters", []).append(idempotency.PARAMETER)
         answers = {**operation["responses"], "409": responses(409)[409]}

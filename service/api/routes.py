@@ -10,6 +10,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from service.api.access import admit, scopes_of
+from service.api.conditions import revalidated
 from service.api.idempotency import answer_once, is_keyed
 from service.domain import strict_json
 from service.domain.access import Scope as AccessScope
@@ -31,6 +32,11 @@ class StrictRoute(APIRoute):
         """Whether a second time would make a second thing; to cancel twice is safe by itself."""
         makes = self.status_code in (201, 202) and "POST" in (self.methods or ())
         return makes and not self.path.endswith("/cancel")
+
+    @property
+    def has_tags(self) -> bool:
+        """Whether what it answers to GET can be asked for with `If-None-Match`; figures always change."""
+        return "GET" in (self.methods or ()) and "probes" not in self.tags
 
     def opened_by(self, method: str) -> tuple[AccessScope, ...] | None:
         """Tell the scopes of which a caller needs one; None where no key is needed."""
@@ -55,7 +61,8 @@ class StrictRoute(APIRoute):
             sent = StrictRequest(request.scope, request.receive)
             if self.body_field is not None:
                 await sent.json()  # before FastAPI does, which leaves out an empty body and asks less of it
-            return _ended(await handle(sent))
+            answer = _ended(await handle(sent))
+            return revalidated(request, answer) if self.has_tags else answer
 
         return strict
 

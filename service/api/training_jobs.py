@@ -12,7 +12,7 @@ from fastapi import APIRouter, Query
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from service.api.conditions import REVALIDATE, is_unchanged
+from service.api.conditions import REVALIDATE
 from service.api.context import Receipted, Tenant, Wired
 from service.api.datasets import intake_limiter, intake_of
 from service.api.lists import ListSlice, Page, page
@@ -138,12 +138,11 @@ def list_training_jobs(
     "/v1/training-jobs/{job}",
     operation_id="read_training_job",
     summary="Read a training job",
-    response_model=JobOut,
-    responses={304: {"description": "Unchanged"}, **responses(404, 503)},
+    responses=responses(404, 503),
 )
 async def read_training_job(
     *, request: Request, response: Response, wired: Wired, tenant: Tenant, job: str
-) -> object:
+) -> JobOut:
     """Read how a job stands; `Prefer: wait=20` waits up to so many seconds for its end."""
     seconds = _preferred_wait(request)
     view = await _wait(request, wired, tenant, job, seconds or 0.0)
@@ -157,8 +156,6 @@ async def read_training_job(
         response.headers["Preference-Applied"] = f"wait={seconds:g}"
     if not shown.done:
         response.headers["Retry-After"] = str(RETRY_SECONDS)
-    if is_unchanged(request, etag):
-        return Response(status_code=304, headers=response.headers)
     return shown
 
 

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from service.api.access import opened_by
-from service.api.conditions import IMMUTABLE, is_unchanged
+from service.api.conditions import IMMUTABLE, is_unchanged, unchanged
 from service.api.context import Sender, Tenant, Wired
 from service.api.lists import ListSlice, Page, page
 from service.api.problems import responses
@@ -116,17 +116,14 @@ def list_versions(
     PATH,
     operation_id="read_version",
     summary="Read a version",
-    response_model=VersionOut,
-    responses={304: {"description": "Unchanged"}, **responses(404, 422, 503)},
+    responses=responses(404, 422, 503),
 )
 def read_version(
-    *, request: Request, response: Response, wired: Wired, tenant: Tenant, model: str, version: Number
-) -> object:
+    *, response: Response, wired: Wired, tenant: Tenant, model: str, version: Number
+) -> VersionOut:
     """Read what made a version and how well it does."""
     found = models.read_version(wired.readers, tenant, model, version)
     response.headers.update({"ETag": f'"{found.id}"', "Cache-Control": IMMUTABLE})
-    if is_unchanged(request, f'"{found.id}"'):
-        return Response(status_code=304, headers=response.headers)
     return VersionOut.of(model, found)
 
 
@@ -165,7 +162,7 @@ def read_schema(
     response_class=StreamingResponse,
     responses={200: {"content": {"application/octet-stream": {}}}, **responses(404, 409, 422, 503)},
 )
-def read_artifact(*, wired: Wired, tenant: Tenant, model: str, version: Number) -> StreamingResponse:
+def read_artifact(*, request: Request, wired: Wired, tenant: Tenant, model: str, version: Number) -> Response:
     """Download the bytes: safetensors with a JSON header; `costboost.load` reads them."""
     found = models.read_version(wired.readers, tenant, model, version)
     headers = {
@@ -174,6 +171,8 @@ def read_artifact(*, wired: Wired, tenant: Tenant, model: str, version: Number) 
         "Content-Length": str(found.artifact_bytes),
         "Content-Disposition": f'attachment; filename="{model}-{found.number}.safetensors"',
     }
+    if is_unchanged(request, headers["ETag"]):
+        return unchanged(headers)
     chunks = _chunks(wired.store.open(found.artifact_sha256))
     return StreamingResponse(chunks, headers=headers, media_type="application/octet-stream")
 

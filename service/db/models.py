@@ -3,13 +3,13 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Insert, select, update
+from sqlalchemy import Insert, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from service.db import audit_log, webhooks
 from service.db.engine import rows_of
-from service.db.tables import AliasRow, ModelRow, VersionRow
+from service.db.tables import AliasRow, ModelRow, RetiredModelRow, VersionRow
 from service.domain.ids import new_id
 from service.domain.models import CHAMPION
 from service.domain.training import TrainingJob
@@ -29,7 +29,7 @@ def add_version(session: Session, job: TrainingJob, at: datetime, **content: Any
     int
         Its number. Two jobs that end at once wait for each other here and get two numbers.
     """
-    model_id, number = _next_number(session, job, at)
+    model_id, number, is_first = _next_number(session, job, at)
     session.add(
         VersionRow(
             id=new_id("ver"),
@@ -42,8 +42,8 @@ def add_version(session: Session, job: TrainingJob, at: datetime, **content: Any
             **content,
         )
     )
-    if number == 1:
-        _point(session, job, model_id, CHAMPION, version_number=1, reason="first version", updated_at=at)
+    if is_first:
+        _point(session, job, model_id, CHAMPION, version_number=number, reason="first version", updated_at=at)
     if (alias := job.spec.on_success.alias) is not None:
         reason = f"trained by {job.id}"
         _point(session, job, model_id, alias, version_number=number, reason=reason, updated_at=at)
@@ -51,7 +51,9 @@ def add_version(session: Session, job: TrainingJob, at: datetime, **content: Any
     return number
 
 
-def _next_number(session: Session, job: TrainingJob, at: datetime) -> tuple[str, int]:
+def _next_number(session: Session, job: TrainingJob, at: datetime) -> tuple[str, int, bool]:
+    """Count a version of the model, which is made with its first one, and tell whether it was."""
+    retired = (RetiredModelRow.tenant_id == job.tenant_id) & (RetiredModelRow.name == job.model)
     new = {
         "id": new_id("model"),
         "tenant_id": job.tenant_id,
@@ -59,16 +61,21 @@ def _next_number(session: Session, job: TrainingJob, at: datetime) -> tuple[str,
         "description": "",
         "tags": {},
         "revision": 1,
-        "last_number": 0,
+        # Goes on where a deleted model of this name ended.
+        "last_number": func.coalesce(select(RetiredModelRow.last_number).where(retired).scalar_subquery(), 0),
         "created_at": at,
         "updated_at": at,
     }
-    session.execute(_insert_unless_there(session).values(new))
     of_tenant = (ModelRow.tenant_id == job.tenant_id) & (ModelRow.name == job.model)
-    session.execute(update(ModelRow).where(of_tenant).values(last_number=ModelRow.last_number + 1))
-    # The UPDATE holds the row, so nobody else can take the same number.
+    counted = update(ModelRow).where(of_tenant).values(last_number=ModelRow.last_number + 1)
+    while True:
+        made = session.scalar(_insert_unless_there(session).values(new).returning(ModelRow.id))
+        # The UPDATE holds the row, so nobody else can take the same number.
+        if rows_of(session.execute(counted)):
+            break
+        # The model was deleted between the two statements: now it can be made.
     found = session.execute(select(ModelRow.id, ModelRow.last_number).where(of_tenant)).one()
-    return found.id, found.last_number
+    return found.id, found.last_number, made is not None
 
 
 def _insert_unless_there(session: Session) -> Insert:

@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, delete, exists, func, select, union, updat
 from sqlalchemy.orm import Session
 
 from service.db import webhooks
-from service.db.tables import AliasRow, ModelRow, VersionRow
+from service.db.tables import AliasRow, ModelRow, RetiredModelRow, VersionRow
 from service.domain.models import Alias, Model, ModelView, Version
 
 Value = TypeVar("Value", Model, Version, Alias)
@@ -59,7 +59,9 @@ def save_model(session: Session, model: Model) -> None:
 
 
 def delete_model(session: Session, model: Model) -> None:
-    """Delete a model with its aliases and versions."""
+    """Delete a model with its aliases and versions; the numbers of these are never used again."""
+    last = session.scalars(select(ModelRow.last_number).where(ModelRow.id == model.id)).one()
+    session.merge(RetiredModelRow(tenant_id=model.tenant_id, name=model.name, last_number=last))
     session.execute(delete(AliasRow).where(*_of(AliasRow, model)))
     session.execute(delete(VersionRow).where(*_of(VersionRow, model)))
     session.execute(delete(ModelRow).where(ModelRow.id == model.id))

@@ -233,6 +233,16 @@ class ModelRow(Base):
     __table_args__ = (UniqueConstraint("tenant_id", "name"),)
 
 
+class RetiredModelRow(Base):
+    """A deleted model: the numbers of its versions are not used again, for caches may still hold them."""
+
+    __tablename__ = "retired_models"
+
+    tenant_id: Mapped[str] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(primary_key=True)
+    last_number: Mapped[int]
+
+
 class VersionRow(Base):
     """The immutable result of one training job; its bytes are an artifact."""
 

@@ -52,6 +52,10 @@ class SplitSpec(_Part):
     )
 
 
+#: The process of an attempt has 390 MiB when it begins, before it has read a row.
+MIN_MEMORY_MB = 512
+
+
 class Limits(_Part):
     """What one attempt may use; None takes the setting of the service."""
 
@@ -60,7 +64,7 @@ class Limits(_Part):
         description="Time of one attempt; left out: `COSTBOOST_JOB_SECONDS`, at most "
         "`COSTBOOST_MAX_JOB_SECONDS`.",
     )
-    memory_mb: Annotated[int, Field(ge=256, le=1 << 24)] | None = Field(
+    memory_mb: Annotated[int, Field(ge=MIN_MEMORY_MB, le=1 << 24)] | None = Field(
         default=None,
         description="Memory of one attempt in MiB; left out: `COSTBOOST_JOB_MEMORY_MB`, at most "
         "`COSTBOOST_MAX_JOB_MEMORY_MB`.",

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime
 from typing import Final, Literal, TypeAlias
 
 from service.domain.datasets import ColumnType, canonical_label
-from service.rows.times import rounded_second, seconds_since
+from service.rows.times import rounded_second, seconds_since, spelled_time
 
 #: What a cell is decoded as: a type of column, or a label in its canonical spelling.
 Kind: TypeAlias = ColumnType | Literal["label"]
@@ -120,11 +120,13 @@ def text_of(value: object) -> str | None:
 
 
 def label(value: object) -> str | None:
-    """The canonical spelling of a label."""
+    """The canonical spelling of a label; of a time too, so that it is the same class in every media type."""
     text = category(value)
     spelled = None if text is None else canonical_label(text)
     if spelled is None or spelled.lower() == "nan":
         return None
+    if is_time(spelled):
+        return spelled_time(_parse_time(spelled))
     if spelled.lower().lstrip("+-") in ("inf", "infinity"):
         raise CellFaultError("not_finite")
     return spelled

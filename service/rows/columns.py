@@ -56,7 +56,8 @@ def from_arrow(column: pa.ChunkedArray, kind: Kind) -> Typed:
     numbers = _arrow_numbers(column, source)
     if source == kind or (source == "number" and kind == "timestamp"):
         return _checked_numbers(numbers, kind)
-    return _cell_by_cell(_python_values(numbers, source), cells.VALUES[kind], kind)
+    values = _python_values(numbers, source, is_named=is_textual(kind))
+    return _cell_by_cell(values, cells.VALUES[kind], kind)
 
 
 def arrow_kind(arrow_type: pa.DataType) -> str | None:
@@ -147,7 +148,9 @@ def _checked_numbers(numbers: TypedArray, kind: Kind) -> Typed:
     return np.where(bad, np.nan, numbers), [(int(row), code) for row in np.flatnonzero(bad)]
 
 
-def _python_values(numbers: TypedArray, source: str | None) -> list[object]:
+def _python_values(numbers: TypedArray, source: str | None, *, is_named: bool) -> list[object]:
+    if source == "timestamp" and is_named:
+        return [None if np.isnan(value) else times.spelled_time(value) for value in numbers.tolist()]
     if source == "boolean":
         return [None if np.isnan(value) else bool(value) for value in numbers.tolist()]
     return [None if np.isnan(value) else value for value in numbers.tolist()]

@@ -49,3 +49,8 @@ def written(seconds: float) -> str:
     """RFC 3339 text of a moment, in UTC."""
     [micro] = to_microseconds(np.array([seconds])).tolist()
     return (_EPOCH + timedelta(microseconds=micro)).isoformat().replace("+00:00", "Z")
+
+
+def spelled_time(seconds: float) -> str:
+    """Spell a moment in the one way in which it is a label or category: midnight UTC is the date alone."""
+    return written(seconds).removesuffix("T00:00:00Z")

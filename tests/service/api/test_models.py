@@ -215,7 +215,9 @@ def test_a_model_goes_with_all_it_has(fresh_service: Service, add_version: Add) 
     assert http.delete("/v1/models/cards", headers={"If-Match": etag}).status_code == 204
     problem(http.get("/v1/models/cards"), 404, "not_found")
     assert list(fresh_service.wiring.store.list()) == []
-    assert add_version() == 1
+    # Caches may hold what was answered about the old versions for a year, so their numbers are gone.
+    assert add_version() == 3
+    assert http.get("/v1/models/cards").json()["aliases"] == {"champion": 3}
     problem(http.delete("/v1/models/cards", headers={"If-Match": etag}), 412, "precondition_failed")
 
 

@@ -97,7 +97,7 @@ def test_a_spec_survives_storage() -> None:
         {"split": {"folds": 1}},
         {"limits": {"seconds": 0}},
         {"limits": {"seconds": float("inf")}},
-        {"limits": {"memory_mb": 1}},
+        {"limits": {"memory_mb": 511}},
         {"calibration": "magic"},
         {"tenant_id": "other"},
         {"on_success": {"alias": "No!"}},

@@ -2,6 +2,7 @@
 
 import io
 import json
+from datetime import UTC, datetime
 
 import numpy as np
 import pyarrow as pa
@@ -338,6 +339,27 @@ def arrow(table):
 
 
 WRITERS = [(PARQUET, parquet), (ARROW, arrow)]
+
+
+def test_times_as_labels_are_the_same_classes_in_every_media_type(read):
+    moments = [datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 2, 3, 4, 5, 600_000, tzinfo=UTC)]
+    texts = ["2026-01-01 00:00:00Z", "2026-01-02T05:04:05.600+02:00"]
+    rows = [{"a": row, "label": text} for row, text in enumerate(texts)]
+    bodies = [
+        (CSV, ("a,label\n" + "".join(f"{row['a']},{row['label']}\n" for row in rows)).encode()),
+        (JSON, json.dumps(rows).encode()),
+        (NDJSON, "".join(json.dumps(row) + "\n" for row in rows).encode()),
+        *((media_type, write(pa.table({"a": [0, 1], "label": moments}))) for media_type, write in WRITERS),
+    ]
+    for media_type, body in bodies:
+        found = read(body, media_type)
+        assert found.labels.counts == {"2026-01-01": 1, "2026-01-02T03:04:05.600000Z": 1}, media_type
+    dates = pa.table({"a": [0, 1], "label": pa.array([0, 1], pa.date32())})
+    for media_type, body in (
+        (CSV, b"a,label\n0,1970-01-01\n1,1970-01-02\n"),
+        *((kind, write(dates)) for kind, write in WRITERS),
+    ):
+        assert read(body, media_type).labels.counts == {"1970-01-01": 1, "1970-01-02": 1}, media_type
 
 
 @pytest.mark.parametrize(("media_type", "write"), WRITERS)

@@ -169,7 +169,7 @@ def test_progress_is_seen(running: Bench, wait_until: Wait) -> None:
     ("code", "limits", "params"),
     [
         ("time_limit", {"seconds": 0.5}, {"sleep": 60}),
-        ("memory_limit", {"memory_mb": 300}, {"allocate": True}),
+        ("memory_limit", {"memory_mb": 512}, {"allocate": True}),
         ("invalid_data", {}, {"raise": "invalid"}),
         ("storage_full", {}, {"raise": "full"}),
         ("internal", {}, {"raise": "bug"}),
