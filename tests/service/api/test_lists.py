@@ -93,11 +93,13 @@ def test_what_has_not_changed_is_not_sent_again(service: Service, fraud_csv: str
     document = service.http.get("/openapi.json").json()
     seen = 0
     for path, methods in document["paths"].items():
-        if "304" not in methods.get("get", {"responses": {}})["responses"] or "{api_key}" in path:
+        if "304" not in methods.get("get", {"responses": {}})["responses"]:
             continue
         where = path
         for name, value in known.items():
             where = where.replace(f"{{{name}}}", value)
+        if "{" in where:  # of a kind that is tested with its own resource
+            continue
         if path.endswith("/performance"):
             where += "?since=2026-01-01T00:00:00Z&until=2026-02-01T00:00:00Z"
         first = service.http.get(where)
