@@ -262,7 +262,11 @@ def read_dataset_content(*, request: Request, wired: Wired, tenant: Tenant, data
     responses=responses(404, 409, 422, 503),
 )
 def profile_dataset(*, wired: Wired, tenant: Tenant, dataset: str) -> dict[str, Any]:
-    """Give quantiles or frequent values of each column, over all rows and by class."""
+    """Give quantiles and a histogram or the frequent values of each column, over all rows and by class.
+
+    `warnings` names what may let a model learn the answer instead of the question: a column that alone tells
+    the classes apart or names rows, rows alike in all features but of two classes, repeated rows.
+    """
     return datasets.profile_dataset(wired.readers, intake_of(wired), tenant, dataset)
 
 

@@ -143,7 +143,12 @@ def test_profile(service):
         36.75,
         73.5,
     )
-    assert amount["by_class"]["1"] == {"rows": 10, "missing": 0, "quartiles": [16.875, 33.75, 50.625]}
+    ones = amount["by_class"]["1"]
+    assert (ones["rows"], ones["missing"], ones["quartiles"]) == (10, 0, [16.875, 33.75, 50.625])
+    assert len(amount["histogram"]["edges"]) == 21
+    assert sum(amount["histogram"]["counts"]) == 50
+    both = (amount["by_class"][name]["counts"] for name in ("0", "1"))
+    assert [sum(pair) for pair in zip(*both, strict=True)] == amount["histogram"]["counts"]
     assert city["top"] == [
         {"value": "=", "count": 17},
         {"value": "a", "count": 17},
