@@ -80,6 +80,21 @@ def migrate(data_dir: DataDir = None) -> None:
 
 
 @app.command()
+def sweep(data_dir: DataDir = None) -> None:
+    """Delete what has had its time, now, and print how much; workers do it each hour by themselves."""
+    from dataclasses import asdict
+
+    from service import wiring
+    from service.usecases import sweeping
+
+    with _explained():
+        wired = wiring.wire(_settings(data_dir))
+        report = sweeping.sweep(wired.sessions, wired.readers, wired.store, wired.queue)
+        typer.echo(json.dumps(asdict(report)))
+        wired.close()
+
+
+@app.command()
 def config(data_dir: DataDir = None) -> None:
     """Print all settings as variables, with the password of the database masked."""
     with _explained():

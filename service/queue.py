@@ -7,6 +7,7 @@ and on our database; nothing of it needs a network or a server.
 
 import logging
 from collections.abc import Callable, Collection
+from datetime import datetime
 
 from dbos import DBOS, DBOSClient, DBOSConfig, DBOSPortableJSONSerializer, EnqueueOptions
 from sqlalchemy import Engine
@@ -36,6 +37,9 @@ ENGINE_TABLES = frozenset(
         "workflow_status",
     }
 )
+
+#: The rest is left to the next time.
+_FORGOTTEN_AT_ONCE = 5_000
 
 Handler = Callable[[str], None]
 
@@ -98,6 +102,20 @@ class JobQueue:
             status=["ENQUEUED", "PENDING", "DELAYED"], name=WORKFLOW, load_input=False, load_output=False
         )
         return {entry.workflow_id.partition("~")[0] for entry in live}
+
+    def forget(self, before: datetime) -> int:
+        """Delete entries that have ended and were made before a moment, and tell how many."""
+        ended = self._client.list_workflows(
+            status=["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"],
+            name=WORKFLOW,
+            end_time=before.isoformat(),
+            limit=_FORGOTTEN_AT_ONCE,
+            load_input=False,
+            load_output=False,
+        )
+        if ended:
+            self._client.delete_workflows([entry.workflow_id for entry in ended])
+        return len(ended)
 
 
 def run_worker(url: str, executor_id: str, *, slots: int, poll_seconds: float, handler: Handler) -> None:

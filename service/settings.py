@@ -78,6 +78,7 @@ class Settings(BaseSettings):
     )
     max_queued_jobs: Count = Field(1000, description="jobs of one tenant that may wait at a time")
 
+    sweep_seconds: Seconds = Field(3600.0, description="how often what has had its time is deleted")
     webhook_allow: str = Field(
         "", description="hosts (name or name:port, by comma) webhooks may reach though they are not public"
     )

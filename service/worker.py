@@ -24,6 +24,7 @@ from service.wiring import Wiring, is_migrated, wire
 from service.workers.clerk import Clerk, Warden
 from service.workers.messenger import Messenger
 from service.workers.supervisor import Handling, Supervisor
+from service.workers.sweeper import Sweeper
 
 #: What a child calls to train.
 TARGET = "service.workers.child:train"
@@ -78,6 +79,7 @@ def run(
     )
     Warden(wiring, settings.lease_seconds).start()
     Messenger(wiring).start()
+    Sweeper(wiring, settings.sweep_seconds).start()
     log.info("worker ready", executor_id=executor, slots=settings.workers)
     stop.wait()
     supervisor.stop(settings.stop_seconds if stop_seconds is None else stop_seconds)

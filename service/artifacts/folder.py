@@ -5,6 +5,7 @@ import hashlib
 import os
 import re
 import secrets
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -42,7 +43,7 @@ class FolderStore:
             `storage_full`: there is no room; nothing is left behind.
         """
         digest = hashlib.sha256(data).hexdigest()
-        if not self.exists(digest):
+        if not self._is_renewed(digest):
             with self.spool() as path:
                 with _no_room_is_unavailable():
                     path.write_bytes(data)
@@ -112,6 +113,32 @@ class FolderStore:
             if _SHA256.match(path.name):
                 yield path.name
 
+    def aged(self, seconds: float) -> Iterator[str]:
+        """Yield the sha256 of each artifact that nobody has stored, or stored again, for so long."""
+        return (sha256 for sha256 in self.list() if _age(self._path(sha256)) >= seconds)
+
+    def discard(self, sha256: str, seconds: float) -> bool:
+        """Remove an artifact of that age; False when it is gone, or somebody has just stored it again."""
+        path = self._path(sha256)
+        aside = self._incoming / secrets.token_hex(16)
+        try:
+            path.rename(aside)
+        except FileNotFoundError:
+            return False
+        # Whoever stores it from now on writes it anew; whoever did so before has made it young.
+        if _age(aside) < seconds:
+            aside.rename(path)
+            return False
+        aside.unlink()
+        return True
+
+    def delete_incoming(self, seconds: float) -> int:
+        """Remove what writers that died have left behind, and tell how many files."""
+        left = [path for path in self._incoming.iterdir() if _age(path) >= seconds]
+        for path in left:
+            path.unlink(missing_ok=True)
+        return len(left)
+
     def writable(self) -> bool:
         """Whether a file can be written and made durable now."""
         try:
@@ -119,6 +146,14 @@ class FolderStore:
                 path.write_bytes(b"probe")
                 _sync(path)
         except OSError:
+            return False
+        return True
+
+    def _is_renewed(self, sha256: str) -> bool:
+        """Whether the artifact is there; it then counts as stored just now, so that no sweep removes it."""
+        try:
+            os.utime(self._path(sha256))
+        except FileNotFoundError:
             return False
         return True
 
@@ -137,6 +172,14 @@ class FolderStore:
                     _sync(folder.parent)
             path.replace(target)
             _sync(target.parent)
+
+
+def _age(path: Path) -> float:
+    """Seconds since it was stored; a file that has just gone has none."""
+    try:
+        return time.time() - path.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0
 
 
 def _sync(path: Path) -> None:

@@ -390,3 +390,23 @@ class DeliveryRow(Base):
     finished_at: Mapped[datetime | None]
 
     __table_args__ = (Index(None, "tenant_id", "webhook_id", "id"), Index(None, "status", "next_at"))
+
+
+class ArtifactMarkRow(Base):
+    """An artifact that no row referred to when it was last swept; deleted if that is still so."""
+
+    __tablename__ = "artifact_marks"
+
+    sha256: Mapped[str] = mapped_column(primary_key=True)
+    marked_at: Mapped[datetime]
+
+
+class SweepRow(Base):
+    """A sweep and what it did; of the scheduled ones each hour has one, whoever does it."""
+
+    __tablename__ = "sweeps"
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    started_at: Mapped[datetime]
+    finished_at: Mapped[datetime | None]
+    report: Mapped[dict[str, Any] | None]
