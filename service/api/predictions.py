@@ -118,7 +118,7 @@ async def _answer_to(request: Request, model: str | None, query: PredictOptions)
     body = await request.body()
     is_small = given == JSON and len(body) <= INLINE_BYTES
     read = partial(_read, request.app.state.wiring, body, given, query)
-    wish, sent = read() if is_small else await _in_thread(request, read)
+    wish, sent = read() if is_small else await in_thread(request, read)
     if wish.explain is not None and wanted != JSON:
         detail = f"reasons are written as {JSON} only"
         raise InvalidError("invalid", detail, [FieldError("/explain", "exclusive", detail)])
@@ -131,7 +131,7 @@ async def _answer_to(request: Request, model: str | None, query: PredictOptions)
     is_quick = wish.explain is None or loaded.predictor.explains_quickly
     work = partial(_predict, _Asked(selector, loaded, wish, sent, costs, wanted), request)
     is_inline = is_small and is_quick and len(sent) <= INLINE_ROWS
-    answer, recorded = work() if is_inline else await _in_thread(request, work)
+    answer, recorded = work() if is_inline else await in_thread(request, work)
     if recorded.records:
         await _keep(request.app.state.recorder, recorded.records, durably=wish.record == "durable")
         request.app.state.shadows.offer(recorded)
@@ -197,7 +197,7 @@ def _predict(asked: _Asked, request: Request) -> tuple[bytes, Recorded]:
     predicted = predict(loaded.predictor, wish, sent, costs, max_rows)
     if wish.record is not False:  # what is not recorded teaches nothing, so chance has no part in it
         predicted = controlled(predicted, loaded)
-    _count(loaded, predicted)
+    count(loaded, predicted)
     records = records_of(loaded, asked.selector, sent, predicted, costs) if wish.record is not False else []
     ids = [record.id for record in records]
     if asked.wanted == JSON:
@@ -216,7 +216,8 @@ async def _costs(scoring: Scoring, loaded: Loaded, wish: PredictOptions) -> Pric
     return known or await anyio.to_thread.run_sync(scoring.load_costs, loaded, wish.cost_spec)
 
 
-def _count(loaded: Loaded, predicted: Predicted) -> None:
+def count(loaded: Loaded, predicted: Predicted) -> None:
+    """Count what was decided."""
     answers = predicted.answers
     if answers is not None:
         for label, rows in Counter(answers.label.tolist()).items():
@@ -224,7 +225,7 @@ def _count(loaded: Loaded, predicted: Predicted) -> None:
             DECISIONS.labels(loaded.model.name, str(loaded.version.number), name).inc(rows)
 
 
-async def _in_thread(request: Request, work: Callable[..., Result], *arguments: object) -> Result:
+async def in_thread(request: Request, work: Callable[..., Result], *arguments: object) -> Result:
     """Do larger work in one of few threads, so that single rows do not wait behind it."""
     threads: anyio.CapacityLimiter = request.app.state.batches
     if threads.statistics().tasks_waiting >= MAX_WAITING:

@@ -70,7 +70,10 @@ def problem(
     headers: Mapping[str, str] | None = None,
     errors_total: int | None = None,
 ) -> Response:
-    """Build the answer to a request that is refused."""
+    """Build the answer to a request that is refused; under `/v2` in the form of the protocol there."""
+    if request.url.path.startswith("/v2/"):
+        told = msgspec.json.encode({"error": _told(detail, errors, errors_total)})
+        return Response(told + b"\n", status, headers, "application/json")
     content: dict[str, Any] = {
         "type": f"/problems/{code}",
         "title": PROBLEMS[code].title if code in PROBLEMS else code.replace("_", " ").capitalize(),

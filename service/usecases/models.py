@@ -31,6 +31,12 @@ def read_model(readers: Sessions, tenant: str, name: str) -> ModelView:
         return _view(session, _model(session, tenant, name))
 
 
+def version_numbers(readers: Sessions, model: Model) -> list[int]:
+    """List the numbers of a model's versions, the oldest first."""
+    with readers() as session:
+        return sorted(version.number for version in registry.list_versions(session, model, None, None))
+
+
 def change_model(
     sessions: Sessions,
     tenant: str,
