@@ -16,6 +16,7 @@ from pydantic import SecretStr
 
 from service import logs
 from service.api.app import create_app
+from service.api.deadlines import DeadlineProtocol
 from service.settings import PREFIX, Settings, SettingsError, load_settings
 from service.usecases.api_keys import has_key
 from service.usecases.datasets import PRELOAD
@@ -46,7 +47,7 @@ def serve(settings: Settings, *, with_worker: bool = True) -> None:
         host=settings.host,
         port=settings.port,
         loop="uvloop",
-        http="httptools",
+        http=DeadlineProtocol,
         ws="none",
         lifespan="on",
         access_log=False,

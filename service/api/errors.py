@@ -55,6 +55,7 @@ _ROUTING_CODES = {
     400: "malformed",
     404: "not_found",
     405: "method_not_allowed",
+    408: "body_stalled",
     413: "body_too_large",
     415: "unsupported_media_type",
 }

@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from service.api.deadlines import receive_in_time
 from service.api.errors import unexpected
 from service.api.figures import REQUEST_SECONDS, REQUESTS
 from service.api.problems import problem
@@ -125,12 +126,14 @@ class RequestLimits:
 
 
 def _counted(receive: Receive, limit: int) -> Receive:
-    """Cut off a body that grows beyond its limit without having said so."""
-    received = 0
+    """Cut off a body that grows beyond its limit without having said so, or that stops before its end."""
+    received, is_over = 0, False
 
     async def receive_counted() -> Message:
-        nonlocal received
-        message = await receive()
+        nonlocal received, is_over
+        # After the body only the end of the connection is waited for, which may take its time.
+        message = await (receive() if is_over else receive_in_time(receive))
+        is_over = not message.get("more_body", False)
         received += len(message.get("body", b""))
         if received > limit:
             raise HTTPException(413, f"the body is larger than {limit} bytes", {"Connection": "close"})

@@ -96,7 +96,7 @@ def _mark(operation: dict[str, Any], route: StrictRoute, method: str) -> None:
 
 def _complete(operation: dict[str, Any]) -> None:
     """Add the problems that the layers around every handler answer."""
-    common = [400, 401, 403, 429, 503] + ([413, 415, 422] if "requestBody" in operation else [])
+    common = [400, 401, 403, 429, 503] + ([408, 413, 415, 422] if "requestBody" in operation else [])
     answers = operation["responses"]
     for status, entry in responses(*common).items():
         if _is_fastapi_own(answers.get(str(status))):

@@ -131,6 +131,7 @@ DESCRIPTIONS: dict[int, str] = {
     403: "Not allowed",
     404: "Not found",
     406: "Not acceptable",
+    408: "The body stopped before its end",
     409: "In the wrong state",
     412: "Another revision than `If-Match` names",
     413: "Too large",

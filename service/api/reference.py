@@ -17,6 +17,7 @@ CODES: Final[dict[str, tuple[str, ...]]] = {
     "403": ("insufficient_scope", "foreign_origin"),
     "404": ("not_found",),
     "406": ("not_acceptable",),
+    "408": ("body_stalled",),
     "409": (
         "conflict",
         "idempotency_in_progress",

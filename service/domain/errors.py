@@ -235,6 +235,12 @@ PROBLEMS: dict[str, Problem] = {
         "256 MiB) or `COSTBOOST_MAX_PREDICT_BYTES` (predictions, 64 MiB) and start the service again; "
         "any other body may have 1 MiB.",
     ),
+    "body_stalled": Problem(
+        "Body stalled",
+        "The body stopped before its end: for ten seconds nothing came.",
+        "Send the request again, with an `Idempotency-Key` where something is made; look at the network "
+        "and at what produces the body.",
+    ),
     "too_many_rows": Problem(
         "Too many rows",
         "One prediction request brings more rows than the limit.",

@@ -17,6 +17,7 @@ import pytest
 import uvicorn
 
 from service.api.app import create_app
+from service.api.deadlines import DeadlineProtocol
 from service.domain.errors import PROBLEMS
 from service.main import environment
 from service.settings import Settings, load_settings
@@ -105,7 +106,13 @@ def running(settings: Settings, *, with_worker: bool, preload: Sequence[str] = P
     wiring = wire(settings, preload)
     server = uvicorn.Server(
         uvicorn.Config(
-            create_app(wiring), port=0, ws="none", lifespan="on", log_config=None, access_log=False
+            create_app(wiring),
+            port=0,
+            http=DeadlineProtocol,
+            ws="none",
+            lifespan="on",
+            log_config=None,
+            access_log=False,
         )
     )
     thread = threading.Thread(target=server.run, name="uvicorn")
