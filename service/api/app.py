@@ -28,6 +28,7 @@ from service.api import (
     predictions,
     probes,
     simulations,
+    subjects,
     training_jobs,
     versions,
     webhooks,
@@ -64,6 +65,7 @@ ROUTERS = (
     api_keys.router,
     audit_log.router,
     webhooks.router,
+    subjects.router,
     probes.router,
     pages.router,
 )

@@ -22,6 +22,7 @@ TAGS = [
     {"name": "api-keys", "description": "Who may ask, and for what."},
     {"name": "audit-log", "description": "Who did what, and when."},
     {"name": "webhooks", "description": "Who is told of ended jobs and moved aliases."},
+    {"name": "subjects", "description": "Whom rows are about, and how they are forgotten."},
     {"name": "simulations", "description": "What decisions would cost in other circumstances."},
     {"name": "probes", "description": "Is it alive, ready, which release, how busy."},
 ]

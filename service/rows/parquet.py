@@ -6,6 +6,7 @@ from typing import BinaryIO
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from service.domain.datasets import InputColumn
@@ -49,6 +50,21 @@ def read_parquet(file: BinaryIO, schema: Sequence[InputColumn]) -> dict[str, Typ
 def read_batches(file: BinaryIO, rows: int = 8_192) -> Iterator[pa.RecordBatch]:
     """Read a stored file a few rows at a time."""
     yield from pq.ParquetFile(file).iter_batches(rows, use_threads=False)
+
+
+def holds_text(file: BinaryIO, column: str, text: str) -> bool:
+    """Whether a column of a stored file holds a text; a number is meant by its usual spelling."""
+    batches = pq.ParquetFile(file).iter_batches(_ROW_GROUP, columns=[column], use_threads=False)
+    return any(pc.any(_equal(batch.column(0), text)).as_py() for batch in batches)
+
+
+def _equal(values: pa.Array, text: str) -> pa.Array:
+    if not pa.types.is_floating(values.type):
+        return pc.equal(values.cast(pa.string()), text)
+    try:
+        return pc.equal(values, float(text))
+    except ValueError:
+        return pa.array([False])
 
 
 def _array(column: TypedArray, described: InputColumn) -> pa.Array:

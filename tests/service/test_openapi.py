@@ -36,6 +36,7 @@ CONTRACT = {
     "/v1/predict": {"post"},
     "/v1/models/{model}/predict": {"post"},
     "/v1/feedback": {"post"},
+    "/v1/subjects/{subject}": {"delete"},
     "/v1/webhooks": {"get", "post"},
     "/v1/webhooks/{webhook}": {"get", "delete"},
     "/v1/models/{model}/performance": {"get"},

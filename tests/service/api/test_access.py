@@ -40,7 +40,7 @@ BODIES = {
     "change_model": {"description": "of another tenant"},
 }
 #: Parameters of paths that name nothing of a tenant.
-SHARED = {"name"}
+SHARED = {"name", "subject"}
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def guarded(
 def filled(path: str, ids: dict[str, str]) -> str:
     for name, value in ids.items():
         path = path.replace(f"{{{name}}}", value)
-    return path.replace("{name}", "auto")
+    return path.replace("{name}", "auto").replace("{subject}", "nobody")
 
 
 def sent_with(operation: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,66 @@
+"""/v1/subjects: erasing what is kept of one subject."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path
+from pydantic import BaseModel, ConfigDict, Field
+
+from service.api.context import Sender, Wired
+from service.api.problems import responses
+from service.api.routes import StrictRoute
+from service.usecases import subjects
+
+router = APIRouter(route_class=StrictRoute, tags=["subjects"])
+
+
+class HoldingDataset(BaseModel):
+    """A dataset that still holds the subject."""
+
+    id: str
+    name: str
+
+
+class ErasureOut(BaseModel):
+    """What was erased, and what was not."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "example": {
+                "decision_records": 12,
+                "feedback": 3,
+                "stored_answers": 0,
+                "datasets": [{"id": "ds_019b76da-9a31-7cf0-9c5e-0d4c3a0d9a51", "name": "card-q3"}],
+            }
+        }
+    )
+
+    decision_records: int
+    feedback: int
+    stored_answers: int
+    datasets: list[HoldingDataset] = Field(
+        description="Datasets never change: these hold the subject until they are deleted."
+    )
+
+
+@router.delete(
+    "/v1/subjects/{subject}",
+    operation_id="erase_subject",
+    summary="Erase a subject",
+    responses=responses(503),
+)
+def erase_subject(
+    *, wired: Wired, sender: Sender, subject: Annotated[str, Path(min_length=1, max_length=1000)]
+) -> ErasureOut:
+    """Erase a subject from decision records, feedback and stored answers; nothing to erase is no error.
+
+    The subject is the value of the column of role `subject`.
+    """
+    erased = subjects.erase(
+        wired.sessions, wired.readers, wired.store, sender.tenant, subject, by=sender.actor
+    )
+    return ErasureOut(
+        decision_records=erased.decision_records,
+        feedback=erased.feedback,
+        stored_answers=erased.stored_answers,
+        datasets=[HoldingDataset(id=dataset_id, name=name) for dataset_id, name in erased.datasets],
+    )

@@ -1,0 +1,71 @@
+"""Erasing what is kept of one subject."""
+
+import json
+from dataclasses import dataclass, field
+
+from sqlalchemy.orm import Session, sessionmaker
+
+from service.artifacts.folder import FolderStore
+from service.db import audit_log, subjects, sweeping
+from service.domain.errors import ConflictError
+from service.rows import holds_text
+
+Sessions = sessionmaker[Session]
+
+
+@dataclass
+class Erasure:
+    """
+    What was erased.
+
+    Attributes
+    ----------
+    datasets : list of (id, name)
+        Datasets never change: these still hold the subject, until they are deleted.
+    """
+
+    decision_records: int = 0
+    feedback: int = 0
+    stored_answers: int = 0
+    datasets: list[tuple[str, str]] = field(default_factory=list)
+
+
+def erase(
+    sessions: Sessions, readers: Sessions, store: FolderStore, tenant: str, subject: str, *, by: str
+) -> Erasure:
+    """Delete a subject's decision records, feedback and stored answers; name the datasets that hold it."""
+    erased = Erasure()
+    is_done = False
+    while not is_done:
+        with sessions.begin() as session:
+            ids = subjects.some_records(session, tenant, subject)
+            records, told = sweeping.delete_records(session, tenant, ids)
+        erased.decision_records += records
+        erased.feedback += told
+        is_done = not ids
+    with sessions.begin() as session:
+        erased.stored_answers = subjects.forget_answers(session, tenant, _in_json(subject))
+        counts = {"decision_records": erased.decision_records, "feedback": erased.feedback}
+        # Not who it was: the log would then keep what is to be forgotten.
+        audit_log.add(session, tenant, by, "subject.erase", "/v1/subjects", **counts)
+    with readers() as session:
+        candidates = subjects.datasets_with_subjects(session, tenant)
+    erased.datasets = [
+        (dataset_id, name)
+        for dataset_id, name, content, column in candidates
+        if _holds(store, content, column, subject)
+    ]
+    return erased
+
+
+def _in_json(subject: str) -> bytes:
+    """The subject as a JSON answer spells it, without its quotes."""
+    return json.dumps(subject, ensure_ascii=False)[1:-1].encode()
+
+
+def _holds(store: FolderStore, content: str, column: str, subject: str) -> bool:
+    try:
+        with store.open(content) as file:
+            return holds_text(file, column, subject)
+    except ConflictError:  # deleted meanwhile
+        return False
