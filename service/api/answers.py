@@ -1,6 +1,6 @@
 """The answer of a prediction: arrays over rows become one JSON object a row. JSON has no NaN: it is null."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -57,7 +57,14 @@ def encode(
         "model": loaded.model.name,
         "version": loaded.version.number,
         "costs": _source(priced),
-        "predictions": _predictions(sent, predicted, _warnings(loaded, sent, predicted), nothing, ids),
+        "predictions": _predictions(
+            sent,
+            predicted,
+            _warnings(loaded, sent, predicted),
+            nothing,
+            ids=ids,
+            codes=loaded.model.reason_codes,
+        ),
     }
     if predicted.faults:
         answer |= {"errors": faults_of(predicted.faults), "errors_total": predicted.faults_total}
@@ -77,13 +84,15 @@ def _predictions(
     predicted: Predicted,
     warnings: list[list[dict[str, str]]],
     nothing: dict[str, Any],
+    *,
     ids: Sequence[str],
+    codes: Mapping[str, str],
 ) -> list[dict[str, Any]]:
     answered = list[dict[str, Any]]()
     if predicted.answers is not None:
         answered = _answered(predicted.answers, predicted.sources)
         if predicted.answers.explanation is not None:
-            reasons = _reasons(predicted.answers.classes, predicted.answers.explanation)
+            reasons = _reasons(predicted.answers.classes, predicted.answers.explanation, codes)
             answered = [one | told for one, told in zip(answered, reasons, strict=True)]
         if ids:
             answered = [{"prediction_id": id_, **one} for id_, one in zip(ids, answered, strict=True)]
@@ -133,7 +142,9 @@ def _answered(answers: Answers, sources: Sequence[str]) -> list[dict[str, Any]]:
     ]
 
 
-def _reasons(classes: Sequence[str], explanation: Explanation) -> list[dict[str, Any]]:
+def _reasons(
+    classes: Sequence[str], explanation: Explanation, codes: Mapping[str, str]
+) -> list[dict[str, Any]]:
     """What each row's explained number is made of, the strongest push towards the decision first."""
     moments = {
         name for name, kind in zip(explanation.names, explanation.types, strict=True) if kind == "timestamp"
@@ -149,6 +160,7 @@ def _reasons(classes: Sequence[str], explanation: Explanation) -> list[dict[str,
                     "feature": reason.feature,
                     "value": _value(reason.value, is_moment=reason.feature in moments),
                     "contribution": reason.contribution,
+                    **({"code": codes[reason.feature]} if reason.feature in codes else {}),
                 }
                 for reason in explanation.reasons(row)
             ],

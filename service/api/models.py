@@ -17,6 +17,7 @@ from service.api.context import Sender, Tenant, Wired
 from service.api.lists import ListSlice, Page, page
 from service.api.problems import responses
 from service.api.routes import StrictRoute
+from service.domain.cost_cells import MAX_COST, ColumnName
 from service.domain.models import ModelView
 from service.domain.training import NAME_PATTERN
 from service.usecases import models
@@ -31,6 +32,8 @@ EXAMPLE: JsonDict = {
     "retention_days": 365,
     "control_share": 0.02,
     "shadow_alias": "challenger",
+    "review_price": 1.25,
+    "reason_codes": {"amount": "AA-07", "merchant": "AA-12"},
     "aliases": {"champion": 7, "challenger": 8},
     "latest_version": 8,
     "versions": 8,
@@ -40,6 +43,7 @@ EXAMPLE: JsonDict = {
 
 TagName = Annotated[str, Field(min_length=1, max_length=64)]
 TagValue = Annotated[str, Field(max_length=256)]
+ReasonCode = Annotated[str, Field(min_length=1, max_length=256)]
 
 
 class ModelOut(BaseModel):
@@ -54,6 +58,10 @@ class ModelOut(BaseModel):
     retention_days: int | None = Field(description="For so long decision records are kept; null: always.")
     control_share: float | None = Field(description="Share of refused rows that chance lets through.")
     shadow_alias: str | None = Field(description="Whose version decides every recorded row too, unseen.")
+    review_price: float | None = Field(
+        description="What a review must save beyond its fee; null: as the costs of training say."
+    )
+    reason_codes: Mapping[str, str] = Field(description="Column to the code that its reasons carry.")
     aliases: dict[str, int]
     latest_version: int | None
     versions: int = Field(description="How many versions there are.")
@@ -71,6 +79,8 @@ class ModelOut(BaseModel):
             retention_days=view.model.retention_days,
             control_share=view.model.control_share,
             shadow_alias=view.model.shadow_alias,
+            review_price=view.model.review_price,
+            reason_codes=view.model.reason_codes,
             aliases={alias.name: alias.version_number for alias in view.aliases},
             latest_version=view.latest_version,
             versions=view.versions,
@@ -113,6 +123,23 @@ class ModelPatch(BaseModel):
         default=None,
         pattern=NAME_PATTERN,
         description="The version of this alias decides every recorded row too, without answering.",
+    )
+    review_price: float | None = Field(
+        default=None,
+        strict=True,
+        ge=0.0,
+        le=MAX_COST,
+        allow_inf_nan=False,
+        description=(
+            "What a review must save beyond its fee to be chosen, such as the `shadow_price` that a "
+            "simulation found for the reviewers there are. In force where a prediction brings no costs; "
+            "null: the `shadow_price` of the costs of training."
+        ),
+    )
+    reason_codes: dict[ColumnName, ReasonCode] = Field(
+        default={},
+        max_length=2000,
+        description="Column to the code, or text, that its reasons carry when a prediction is explained.",
     )
 
 

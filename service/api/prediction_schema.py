@@ -131,6 +131,7 @@ PREDICTION: Final[dict[str, Any]] = {
                     "feature": {"type": "string"},
                     "value": {"type": ["string", "number", "boolean", "null"]},
                     "contribution": {"type": "number"},
+                    "code": {"type": "string", "description": "Where the model has `reason_codes`."},
                 },
             },
         },

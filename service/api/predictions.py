@@ -194,7 +194,7 @@ class _Asked:
 def _predict(asked: _Asked, request: Request) -> tuple[bytes, Recorded]:
     loaded, wish, sent, costs = asked.loaded, asked.wish, asked.sent, asked.costs
     max_rows = request.app.state.wiring.settings.max_predict_rows
-    predicted = predict(loaded.predictor, wish, sent, costs, max_rows)
+    predicted = predict(loaded.predictor, wish, sent, costs, max_rows, review_price=loaded.model.review_price)
     if wish.record is not False:  # what is not recorded teaches nothing, so chance has no part in it
         predicted = controlled(predicted, loaded)
     count(loaded, predicted)

@@ -224,6 +224,8 @@ class ModelRow(Base):
     retention_days: Mapped[int | None]
     control_share: Mapped[float | None]
     shadow_alias: Mapped[str | None]
+    review_price: Mapped[float | None]
+    reason_codes: Mapped[dict[str, Any]] = mapped_column(default=dict, server_default="{}")
     revision: Mapped[int] = mapped_column(default=1)
     #: Numbers are never used twice, not even that of a deleted version.
     last_number: Mapped[int] = mapped_column(default=0)

@@ -26,6 +26,10 @@ class Model:
         Share of refused rows that chance lets through, so that it is known what refusing costs.
     shadow_alias : str or None
         Whose version decides every recorded row too, unseen.
+    review_price : float or None
+        What a review must save beyond its fee, in money; None: the `shadow_price` of the costs of training.
+    reason_codes : mapping of column to code
+        What a reason is called where it is given to the person it is about.
     """
 
     id: str
@@ -37,6 +41,8 @@ class Model:
     retention_days: int | None
     control_share: float | None
     shadow_alias: str | None
+    review_price: float | None
+    reason_codes: Mapping[str, str]
     revision: int
     created_at: datetime
     updated_at: datetime

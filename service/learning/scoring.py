@@ -1,7 +1,7 @@
 """A loaded version: rows of typed columns to probabilities and the decisions that cost the least."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -129,6 +129,15 @@ class Predictor:
         if faults:
             raise InvalidError("wrong_type", "costs are computed from numbers", faults)
         return spec
+
+    def reviewed_at(self, price: float | None) -> PricedCosts | None:
+        """The costs of training with another price of a review; None where that changes nothing."""
+        costs = self._scorer.costs
+        if price is None or costs.review is None or self._scorer.rule != "expected_cost":
+            return None
+        if costs.review.shadow_price == price:
+            return None
+        return replace(costs, review=replace(costs.review, shadow_price=price))
 
     def inputs(self, costs: PricedCosts | None = None) -> tuple[InputColumn, ...]:
         """Columns that rows must have: the features, and what the costs in force read."""

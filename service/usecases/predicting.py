@@ -125,10 +125,21 @@ def price(predictor: Predictor, costs: bytes) -> Priced:
 
 
 def predict(
-    predictor: Predictor, wish: PredictOptions, sent: Sent, priced: Priced | None, max_rows: int
+    predictor: Predictor,
+    wish: PredictOptions,
+    sent: Sent,
+    priced: Priced | None,
+    max_rows: int,
+    *,
+    review_price: float | None = None,
 ) -> Predicted:
     """
     Decode, score and decide the rows.
+
+    Parameters
+    ----------
+    review_price : float, optional
+        What a review must save beyond its fee, where the request brings no costs.
 
     Raises
     ------
@@ -140,7 +151,7 @@ def predict(
     if len(sent) > max_rows:
         detail = f"one request may bring at most {max_rows} rows"
         raise TooLargeError("too_many_rows", detail, [FieldError("/rows", "too_many_rows", detail)])
-    costs = None if priced is None else priced.costs
+    costs = predictor.reviewed_at(review_price) if priced is None else priced.costs
     decoded = sent.decode(predictor.inputs(costs))
     if decoded.faults.total and priced is not None:
         _refuse_misspelled(predictor, sent, priced)

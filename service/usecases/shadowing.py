@@ -97,7 +97,14 @@ class Shadows:
             return
         wish = msgspec.structs.replace(recorded.wish, on_row_error="null", explain=None)
         priced = self._priced(shadow, wish)
-        predicted = predict(shadow.predictor, wish, recorded.sent, priced, len(recorded.sent))
+        predicted = predict(
+            shadow.predictor,
+            wish,
+            recorded.sent,
+            priced,
+            len(recorded.sent),
+            review_price=model.review_price,
+        )
         ids = dict(zip(recorded.sound.tolist(), (one.id for one in recorded.records), strict=True))
         decided = records_of(shadow, selector, recorded.sent, predicted, priced)
         self._recorder.keep(

@@ -10,7 +10,7 @@ import pytest
 from service.db.tables import AliasRow, ModelRow, VersionRow
 from service.domain.models import Alias, Model, Version
 from tests.service import records
-from tests.service.conftest import Service, problem
+from tests.service.conftest import Service, problem, table
 
 Add = Callable[..., int]
 
@@ -275,3 +275,37 @@ def test_only_of_two_classes_a_share_is_let_through(fresh_service: Service, add_
         "/v1/models/cards", json={"control_share": 0.02}, headers={"If-Match": etag}
     )
     assert problem(refused, 422, "not_binary")["errors"][0]["pointer"] == "/control_share"
+
+
+def test_a_model_has_a_price_of_reviews_and_codes_of_reasons(service: Service) -> None:
+    costs = {
+        "classes": ["legit", "fraud"],
+        "actions": ["approve", "decline", {"name": "review", "kind": "review"}],
+        "costs": [
+            {"true": "fraud", "action": "approve", "cost": 1000},
+            {"true": "legit", "action": "decline", "cost": 1000},
+        ],
+        "review": {"fee": 1, "accuracy": {"fraud": 1.0, "legit": 1.0}},
+    }
+    job = service.train("reviewed", table(300), costs, params={"n_estimators": 10})
+    assert job["status"] == "succeeded", job
+    rows, http, path = [{"amount": 120.0, "hour": 7, "merchant": "a"}], service.http, "/v1/models/reviewed"
+    assert service.predict("reviewed", rows)[0]["decision"] == "review"
+    for change, place in (
+        ({"review_price": -1}, "/review_price"),
+        ({"review_price": True}, "/review_price"),
+        ({"reason_codes": {"amount": ""}}, "/reason_codes/amount"),
+        ({"reason_codes": None}, "/reason_codes"),
+    ):
+        found = problem(http.patch(path, json=change, headers={"If-Match": "*"}), 422, "invalid")
+        assert found["errors"][0]["pointer"] == place
+    change = {"review_price": 1e6, "reason_codes": {"amount": "AA-07"}}
+    changed = http.patch(path, json=change, headers={"If-Match": http.get(path).headers["etag"]})
+    assert changed.status_code == 200, changed.text
+    assert {name: changed.json()[name] for name in change} == change
+    [answer] = service.predict("reviewed", rows, explain={})
+    assert answer["decision"] in ("approve", "decline")
+    codes = {reason["feature"]: reason.get("code") for reason in answer["reasons"]}
+    assert codes == {"amount": "AA-07", "hour": None, "merchant": None}
+    http.patch(path, json={"review_price": None}, headers={"If-Match": "*"})
+    assert service.predict("reviewed", rows)[0]["decision"] == "review"

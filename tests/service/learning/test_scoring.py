@@ -149,3 +149,23 @@ def test_other_bytes_are_corrupt(data):
     with pytest.raises(ConflictError) as refused:
         load(data)
     assert refused.value.code == "artifact_corrupt"
+
+
+def test_another_price_of_a_review(table, spec, spelled, rows):
+    dataset, columns = table()
+    reviewing = load(fit(spec(REVIEW), dataset, columns, spelled(REVIEW)).artifact)
+    as_trained = reviewing.predict(rows, 200)
+    assert (as_trained.label < 0).any()
+    dear = reviewing.predict(rows, 200, reviewing.reviewed_at(1e6))
+    assert not (dear.label < 0).any()
+    assert np.array_equal(dear.probabilities, as_trained.probabilities)
+    assert reviewing.reviewed_at(None) is None
+    assert reviewing.reviewed_at(0.0) is None
+
+
+@pytest.mark.parametrize("rule", ["sign", "expected_cost"])
+def test_where_nothing_is_reviewed_its_price_is_no_matter(table, spec, spelled, rule):
+    dataset, columns = table()
+    costs = REVIEW if rule == "sign" else AMOUNTS
+    trained = fit(spec(costs, decision_rule=rule), dataset, columns, spelled(costs))
+    assert load(trained.artifact).reviewed_at(5.0) is None
