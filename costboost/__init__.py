@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from costboost.learners.svm import WeightedSVM
     from costboost.learners.tree import HistogramTree
     from costboost.metrics import evaluate, threshold_table
+    from costboost.mixture.classifier import MixtureClassifier
     from costboost.model import CostSensitiveModel
     from costboost.persistence import ArtifactError, dump, load, load_scorer
     from costboost.realised import RealisedCost, realised_cost
@@ -117,6 +118,7 @@ __all__ = [
     "LPBoostClassifier",
     "MCADAClassifier",
     "MarginPruningBoostClassifier",
+    "MixtureClassifier",
     "ModestAdaBoostClassifier",
     "PCADAClassifier",
     "PenalizedAdaBoostClassifier",
@@ -215,6 +217,7 @@ _HOMES = {
     "learners.svm": ("WeightedSVM",),
     "learners.tree": ("HistogramTree",),
     "metrics": ("evaluate", "threshold_table"),
+    "mixture.classifier": ("MixtureClassifier",),
     "model": ("CostSensitiveModel",),
     "persistence": ("ArtifactError", "dump", "load", "load_scorer"),
     "realised": ("RealisedCost", "realised_cost"),

@@ -303,6 +303,31 @@ def fit_calibrator(
     return Calibrator(settled, fitted, factors)
 
 
+def calibrator_of_log_odds(
+    scores: NDArray[np.float64],
+    y_codes: NDArray[np.intp],
+    n_classes: int,
+    sample_weight: NDArray[np.float64] | None = None,
+) -> Calibrator:
+    """Calibrator of scores that are log-odds already, as those of a mixture that was fitted to these rows.
+
+    Parameters
+    ----------
+    scores, y_codes, n_classes, sample_weight
+        As of `fit_calibrator`; with more than two classes only the balance of the classes is fitted.
+
+    Returns
+    -------
+    Calibrator
+    """
+    unit = SigmoidCalibrator(1.0, 0.0)
+    if n_classes == 2:
+        return Calibrator("sigmoid", (unit,))
+    weight = np.ones(len(y_codes)) if sample_weight is None else sample_weight
+    mapped = [unit.probability(scores[:, k]) for k in range(n_classes)]
+    return Calibrator("sigmoid", (unit,) * n_classes, _balance(mapped, y_codes, weight))
+
+
 def _shared(mapped: Sequence[NDArray[np.float64]], factors: Sequence[float]) -> NDArray[np.float64]:
     parts = [column * factor for column, factor in zip(mapped, factors, strict=True)]
     # One column after the other: a row's sum must not depend on the shape of the batch.

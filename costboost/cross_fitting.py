@@ -11,6 +11,8 @@ from sklearn.base import clone
 
 from costboost.columns import Columns, ColumnType
 from costboost.features import FeatureEncoder
+from costboost.mixture.classifier import MixtureClassifier
+from costboost.mixture.members import Members
 from costboost.scorer import ScoreFunction
 
 Rows = NDArray[np.intp]
@@ -114,7 +116,7 @@ def fit_rows(booster: Any, rows: TrainingSet, callback: RoundCallback | None = N
 def _joined(booster: Any, rows: TrainingSet) -> tuple[FeatureEncoder, Any]:
     """A fitted encoder and a clone of the booster, whose weak learner knows the columns of categories."""
     booster = clone(booster)
-    learner = booster._weak_learner()
+    learner = booster if isinstance(booster, Members) else booster._weak_learner()
     if not hasattr(learner, "categorical_features"):
         return FeatureEncoder().fit(rows.columns, rows.types), booster
     if learner.categorical_features is not None:
@@ -123,6 +125,8 @@ def _joined(booster: Any, rows: TrainingSet) -> tuple[FeatureEncoder, Any]:
     found = [j for j, cell in enumerate(encoder.cells) if cell.kind == "code"]
     if not found:
         return encoder, booster
+    if learner is booster:
+        return encoder, booster.set_params(categorical_features=found)
     return encoder, booster.set_params(estimator=clone(learner).set_params(categorical_features=found))
 
 
@@ -168,6 +172,32 @@ def out_of_fold_scores(
             progress("out_of_fold", fold + 1, len(parts), (fold + 1) / steps)
     assert scores is not None
     return scores
+
+
+def mixed(
+    auto: MixtureClassifier, fitted: Fitted, said: NDArray[np.float64], rows: TrainingSet
+) -> tuple[Fitted, NDArray[np.float64]]:
+    """Weigh fitted members by what they said of rows out of fold.
+
+    Parameters
+    ----------
+    auto : MixtureClassifier
+        Unfitted.
+    fitted : Fitted
+        Its members, on all rows.
+    said : ndarray of shape (n, K' · M), float64
+        From `out_of_fold_scores` of its members.
+    rows : TrainingSet
+
+    Returns
+    -------
+    fitted : Fitted
+    scores : ndarray of shape (n, K'), float64
+        Of the mixture, NaN where `said` is.
+    """
+    whole = clone(auto)
+    weights = whole.mix(fitted.booster, said, rows.y, rows.weight)
+    return Fitted(fitted.encoder, whole), weights.mix(said.reshape(len(said), len(weights.constant), -1))
 
 
 def rounds_of(progress: Progress | None, phase: str, step: int, steps: int) -> RoundCallback | None:

@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_parameter, validate_data
 
-from costboost.calibration import CalibrationKind, Calibrator, fit_calibrator
+from costboost.calibration import CalibrationKind, Calibrator, calibrator_of_log_odds, fit_calibrator
 from costboost.columns import Columns, ColumnType, canonical_text, typed_columns
 from costboost.contributions.of_ensembles import background_of
 from costboost.cost_specs import CostSpec
@@ -28,12 +28,14 @@ from costboost.cross_fitting import (
     Rows,
     TrainingSet,
     fit_rows,
+    mixed,
     out_of_fold_scores,
     rounds_of,
 )
 from costboost.features import FeatureEncoder
 from costboost.labels import NamedCosts, codes_of_classes, meant_costs, named_costs, ordered_classes
 from costboost.learners.weights import read_weights
+from costboost.mixture.classifier import MixtureClassifier
 from costboost.parameters import Range, check_parameters
 from costboost.registry import DEFAULT_ALGORITHM, make
 from costboost.scorer import Answer, DecisionRule, Scorer
@@ -93,7 +95,8 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ``{"fn": {"per": {"amount": 1}}, "fp": 10}``.
         Without costs every wrong decision costs the same, and the rarer of two classes is the positive one.
     calibration : {"auto", "sigmoid", "isotonic", "none"}
-        "auto" is isotonic when each class has at least 1000 rows, else sigmoid; "none" the raw link.
+        "auto" is isotonic when each class has at least 1000 rows, else sigmoid; the scores of the default
+        algorithm are log-odds fitted to out-of-fold rows, and stay as they are. "none" is the raw link.
     decision_rule : {"expected_cost", "empirical", "sign"}
         Least expected cost under the calibrated probabilities; the threshold on the score that did best on
         out-of-fold rows (two classes); or the vote of the booster.
@@ -245,9 +248,13 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             types=types,
         )
         rows, where = ready.rows, ready.parts
-        raw = out_of_fold_scores(ready.booster, rows, where, n_jobs=self.n_jobs, progress=progress)
-        last = rounds_of(progress, "boosting", len(where), len(where) + 1)
-        self._settle(fit_rows(ready.booster, rows, last), ready, raw)
+        booster = ready.booster
+        learner = booster.members() if isinstance(booster, MixtureClassifier) else booster
+        raw = out_of_fold_scores(learner, rows, where, n_jobs=self.n_jobs, progress=progress)
+        fitted = fit_rows(learner, rows, rounds_of(progress, "boosting", len(where), len(where) + 1))
+        if learner is not booster:
+            fitted, raw = mixed(booster, fitted, raw, rows)
+        self._settle(fitted, ready, raw)
         self._keep_out_of_fold(raw, ready.order, len(where))
         if progress is not None:
             progress("calibration", 1, 1, 1.0)
@@ -499,9 +506,11 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         telling = np.ptp(fitted.score(rows.columns), axis=0) > 0
         scores = np.where(telling, raw[judged], 0.0)
         n_classes = len(self.classes_)
-        self.calibrator_ = fit_calibrator(
-            self.calibration, scores, rows.y[judged], n_classes, rows.weight[judged]
-        )
+        told = (scores, rows.y[judged], n_classes, rows.weight[judged])
+        if self.calibration == "auto" and isinstance(fitted.booster, MixtureClassifier) and telling.all():
+            self.calibrator_ = calibrator_of_log_odds(*told)
+        else:
+            self.calibrator_ = fit_calibrator(self.calibration, *told)
         self.threshold_ = self.threshold_found_ = None
         if self.decision_rule == "empirical":
             self.threshold_found_ = self.find_threshold(scores[:, 0], costs.of_rows(judged))

@@ -25,6 +25,7 @@ Path: TypeAlias = tuple[str, ...]
 _FROM_THE_JOB = frozenset(
     {"estimator", "pos_label", "random_state", "record", "warm_start"}
     | {"cost_fn", "cost_fp", "cost_tp", "cost_tn", "cost_matrix"}
+    | {"categorical_features"}
 )
 _JSON_TYPES = {bool: "boolean", int: "integer", float: "number", str: "string", type(None): "null"}
 

@@ -9,24 +9,20 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import safetensors
 import safetensors.numpy
-from numpy.typing import NDArray
 
 from costboost.calibration import Calibrator
 from costboost.columns import COLUMN_TYPES, canonical_text
 from costboost.contributions.of_ensembles import check_background
 from costboost.cost_specs import CostSpec
-from costboost.ensembles.expansions import Expansions
-from costboost.ensembles.planes import Planes
-from costboost.ensembles.trees import Trees
 from costboost.features import FeatureEncoder
-from costboost.scorer import Scorer, Terms
+from costboost.scorer import Scorer
+from costboost.stored_ensembles import Arrays, Wanted, ensemble_from, ensemble_state, wanted_arrays
 
 if TYPE_CHECKING:
     from costboost.model import CostSensitiveModel
@@ -43,39 +39,6 @@ _DTYPES: dict[str, Any] = {"I32": "<i4", "F64": "<f8"}
 _ARRAYS = {"score_threshold": "F64", "background": "F64"}
 
 
-@dataclass(frozen=True)
-class _Kind:
-    """A kind of ensemble: its class, its arrays with their types, and its other fields with theirs."""
-
-    cls: type[Any]
-    arrays: dict[str, str]
-    fields: dict[str, type]
-    #: Arrays that are left out where they are empty.
-    if_any: frozenset[str] = frozenset()
-
-
-_SIDES = {"below": "F64", "above": "F64", "reach": "F64", "output": "I32", "constant": "F64"}
-_SCALING = {"unit": "F64", "center": "F64", "spread": "F64"}
-_KINDS = {
-    "terms": _Kind(
-        Terms,
-        {"feature": "I32", "cuts": "I32", "cut": "F64", "value": "F64", "constant": "F64", "votes": "F64"},
-        {"n_features": int},
-    ),
-    "trees": _Kind(
-        Trees,
-        {"nodes": "I32", "feature": "I32", "cut": "F64", "missing_above": "I32"}
-        | {"value": "F64", "output": "I32", "constant": "F64", "subsets": "I32"},
-        {"n_features": int},
-        frozenset({"subsets"}),
-    ),
-    "planes": _Kind(Planes, _SCALING | {"coef": "F64"} | _SIDES, {}),
-    "expansions": _Kind(
-        Expansions,
-        _SCALING | {"vectors": "F64", "coef": "F64", "intercept": "F64"} | _SIDES,
-        {"kernel": str, "gamma": float, "degree": int, "coef0": float},
-    ),
-}
 _LABEL_DTYPES: dict[str, Any] = {
     "b": bool,
     "i": np.int64,
@@ -89,7 +52,6 @@ _LIBRARIES = ("costboost", "numpy", "scikit-learn", "numba")
 _FLAWS = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError)
 
 Header = dict[str, Any]
-Arrays = dict[str, NDArray[Any]]
 
 
 class ArtifactError(ValueError):
@@ -203,7 +165,7 @@ def _verified(data: bytes) -> tuple[Header, Arrays]:
         header = _header_of(data)
         if _exact(header["format"], int) != FORMAT:
             raise ArtifactError("the artifact was written in another format")
-        arrays = _arrays_of(data, _KINDS[header["scorer"]["ensemble"]["kind"]])
+        arrays = _arrays_of(data, wanted_arrays(header["scorer"]["ensemble"]))
         said = {name: value for name, value in header.items() if name != "digest"}
         whole = _signed(said, arrays) == data
     except ArtifactError:
@@ -224,15 +186,15 @@ def _header_of(data: bytes) -> Header:
     return header
 
 
-def _arrays_of(data: bytes, kind: _Kind) -> Arrays:
+def _arrays_of(data: bytes, of_ensemble: Wanted) -> Arrays:
     stored = dict(safetensors.deserialize(data))  # type: ignore[no-untyped-call]
-    absent = kind.if_any - set(stored)
-    wanted = {name: dtype for name, dtype in (kind.arrays | _ARRAYS).items() if name not in absent}
+    absent = of_ensemble.if_any - set(stored)
+    wanted = {name: dtype for name, dtype in (of_ensemble.arrays | _ARRAYS).items() if name not in absent}
     if {name: array["dtype"] for name, array in stored.items()} != wanted:
         raise ArtifactError("the artifact does not hold the arrays of this format")
     if any(len(array["shape"]) != 1 for array in stored.values()):
         raise ArtifactError("the arrays of the artifact must have one dimension")
-    if not all(stored[name]["data"] for name in kind.if_any - absent):
+    if not all(stored[name]["data"] for name in of_ensemble.if_any - absent):
         raise ArtifactError("the artifact holds an empty array that is left out where it is empty")
     return {name: np.frombuffer(array["data"], _DTYPES[array["dtype"]]) for name, array in stored.items()}
 
@@ -241,10 +203,7 @@ def _arrays_of(data: bytes, kind: _Kind) -> Arrays:
 
 
 def _scorer_state(scorer: Scorer) -> tuple[dict[str, Any], Arrays]:
-    ensemble = scorer.ensemble
-    name, kind = next(((n, k) for n, k in _KINDS.items() if k.cls is type(ensemble)), ("", None))
-    if kind is None:
-        raise ValueError("only ensembles of our weak learners can be stored; these come from elsewhere")
+    described, arrays = ensemble_state(scorer.ensemble)
     state = {
         "encoder": scorer.encoder.to_state(),
         "calibrator": scorer.calibrator.to_state(),
@@ -253,10 +212,8 @@ def _scorer_state(scorer: Scorer) -> tuple[dict[str, Any], Arrays]:
         "priors": list(scorer.priors),
         "costs": scorer.costs.to_dict(),
         "decision_rule": scorer.rule,
-        "ensemble": {"kind": name} | {field: getattr(ensemble, field) for field in kind.fields},
+        "ensemble": described,
     }
-    arrays = {array: np.ascontiguousarray(getattr(ensemble, array)) for array in kind.arrays}
-    arrays = {name: array for name, array in arrays.items() if array.size or name not in kind.if_any}
     given = np.zeros(0) if scorer.background is None else scorer.background
     return state, arrays | {"score_threshold": np.array([scorer.score_threshold]), "background": given}
 
@@ -264,16 +221,10 @@ def _scorer_state(scorer: Scorer) -> tuple[dict[str, Any], Arrays]:
 def _scorer_from(state: Mapping[str, Any], arrays: Arrays) -> Scorer:
     if arrays["score_threshold"].shape != (1,):
         raise ValueError("one threshold is needed")
-    described = state["ensemble"]
-    kind = _KINDS[described["kind"]]
-    ensemble = kind.cls(
-        **{name: arrays[name] for name in kind.arrays if name in arrays},
-        **{name: _exact(described[name], field) for name, field in kind.fields.items()},
-    )
     given = arrays["background"]
     scorer = Scorer(
         encoder=FeatureEncoder.from_state(state["encoder"]),
-        ensemble=ensemble,
+        ensemble=ensemble_from(state["ensemble"], arrays),
         calibrator=Calibrator.from_state(state["calibrator"]),
         classes=_all_exact(state["classes"], str),
         codes=_all_exact(state["codes"], int),
@@ -344,14 +295,14 @@ def _booster_state(booster: Any) -> dict[str, Any] | None:
     """Algorithm and parameters of an unfitted booster; its costs and seed come from the model."""
     if booster is None:
         return None
-    from costboost.registry import ALGORITHMS, make  # noqa: PLC0415
+    from costboost.registry import TRAINABLE, make  # noqa: PLC0415
 
     if isinstance(booster, str):
         booster = make(booster)
-    name = next((name for name, algorithm in ALGORITHMS.items() if algorithm.cls is type(booster)), None)
+    name = next((name for name, algorithm in TRAINABLE.items() if algorithm.cls is type(booster)), None)
     if name is None:
         raise ValueError(f"{type(booster).__name__} is not a registered algorithm and cannot be stored")
-    asked = set(ALGORITHMS[name].parameters["properties"])
+    asked = set(TRAINABLE[name].parameters["properties"])
     params = {key: value for key, value in booster.get_params(deep=False).items() if key in asked}
     given = params.get("estimator")
     if not (given is None or isinstance(given, str | Mapping)):
@@ -420,9 +371,9 @@ def _booster_from(state: Mapping[str, Any] | None) -> Any:
     if state is None:
         return None
     from costboost.parameters import check_params  # noqa: PLC0415
-    from costboost.registry import ALGORITHMS  # noqa: PLC0415
+    from costboost.registry import TRAINABLE  # noqa: PLC0415
 
-    algorithm = ALGORITHMS[state["algorithm"]]
+    algorithm = TRAINABLE[state["algorithm"]]
     if check_params(algorithm.cls, state["params"]):
         raise ValueError("the parameters of the algorithm are not sound")
     params = dict(state["params"])

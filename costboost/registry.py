@@ -26,17 +26,27 @@ from costboost.boosting.penalized import PenalizedAdaBoostClassifier
 from costboost.boosting.soft_band_boost import SoftBandBoostClassifier
 from costboost.boosting.soft_boost import SoftBoostClassifier
 from costboost.costs import CostMatrix
+from costboost.mixture.classifier import MixtureClassifier
 from costboost.parameters import Path, parameter_schema
 from costboost.parameters import check_params as check_each
 
-__all__ = ["ALGORITHMS", "DEFAULT_ALGORITHM", "Algorithm", "check_params", "find", "make"]
+__all__ = [
+    "ALGORITHMS",
+    "DEFAULT_ALGORITHM",
+    "MIXTURE",
+    "TRAINABLE",
+    "Algorithm",
+    "check_params",
+    "find",
+    "make",
+]
 
 Task: TypeAlias = Literal["binary", "multiclass"]
 
 
 @dataclass(frozen=True)
 class Algorithm:
-    """A booster and how it is presented.
+    """What is fitted, and how it is presented.
 
     Parameters
     ----------
@@ -58,7 +68,7 @@ class Algorithm:
     """
 
     name: str
-    cls: type[CostSensitiveBooster]
+    cls: type[CostSensitiveBooster] | type[MixtureClassifier]
     title: str
     reference: str
     tasks: tuple[Task, ...] = ("binary", "multiclass")
@@ -145,8 +155,17 @@ ALGORITHMS: dict[str, Algorithm] = {
     )
 }
 
+#: Not one formula but several learners, so it is kept apart from the boosters.
+MIXTURE = Algorithm(
+    "mixture",
+    MixtureClassifier,
+    "Mixture of trees, forests and a linear model",
+    "Wolpert (1992), Neural Networks 5:241-259; Breiman (1996), Machine Learning 24:49-64",
+)
 #: What "auto" stands for.
 DEFAULT_ALGORITHM = "cgada"
+#: All that can be trained.
+TRAINABLE: dict[str, Algorithm] = {MIXTURE.name: MIXTURE} | ALGORITHMS
 
 
 def find(name: str) -> Algorithm:
@@ -164,9 +183,9 @@ def find(name: str) -> Algorithm:
     ('csadaboost', 'cgada')
     """
     plain = name.lower().translate({ord(mark): None for mark in "-_ "})
-    algorithm = ALGORITHMS.get(DEFAULT_ALGORITHM if plain == "auto" else plain)
+    algorithm = TRAINABLE.get(DEFAULT_ALGORITHM if plain == "auto" else plain)
     if algorithm is None:
-        raise ValueError(f"there is no such algorithm; known are {', '.join(ALGORITHMS)}")
+        raise ValueError(f"there is no such algorithm; known are {', '.join(TRAINABLE)}")
     return algorithm
 
 
@@ -175,8 +194,8 @@ def make(
     params: Mapping[str, Any] | None = None,
     costs: CostMatrix | None = None,
     random_state: int | None = None,
-) -> CostSensitiveBooster:
-    """Make an unfitted booster.
+) -> CostSensitiveBooster | MixtureClassifier:
+    """Make an unfitted booster, or a mixture.
 
     Parameters
     ----------

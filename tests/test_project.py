@@ -192,7 +192,7 @@ def test_an_unknown_variable_stops_the_start_and_names_the_near_one() -> None:
 
 
 def test_serving_to_the_network_without_keys_is_refused() -> None:
-    done = costboost("serve", "--host", "0.0.0.0", "--port", "0")
+    done = costboost("serve", "--host", "0.0.0.0", "--port", "0", COSTBOOST_AUTH="off")
     assert done.returncode == 2
     assert "other machines" in done.stderr
 

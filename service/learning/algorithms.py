@@ -33,7 +33,7 @@ def algorithms() -> list[AlgorithmInfo]:
     """All registered algorithms, by name."""
     from costboost import registry  # noqa: PLC0415 - loads scikit-learn and the compiler
 
-    return [_info(registry.ALGORITHMS[name]) for name in sorted(registry.ALGORITHMS)]
+    return [_info(registry.TRAINABLE[name]) for name in sorted(registry.TRAINABLE)]
 
 
 def warm() -> None:

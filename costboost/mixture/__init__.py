@@ -1,0 +1,1 @@
+"""Different learners, weighed by what they say of rows they have not seen."""

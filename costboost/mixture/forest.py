@@ -1,0 +1,68 @@
+"""Forests: the mean of many trees that were grown by chance."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costboost.ensembles.trees import Trees
+from costboost.kernels.grove import grow_by_chance
+from costboost.mixture.table import Grown, Table
+
+__all__ = ["Forest"]
+
+Floats = NDArray[np.float64]
+
+_MAX_DEPTH = 30
+
+
+@dataclass(frozen=True)
+class Forest:
+    """A random forest (Breiman 2001), or with `extra` extremely randomized trees (Geurts et al. 2006).
+
+    Parameters
+    ----------
+    trees : int
+    extra : bool
+    min_rows : int
+        Rows that each side of a cut keeps.
+    most_rows : int
+        Rows that a tree draws at most.
+    ridge : float
+        Rows of the mean label that are added to each leaf.
+    """
+
+    trees: int = 100
+    extra: bool = False
+    min_rows: int = 3
+    most_rows: int = 20_000
+    ridge: float = 0.5
+    share: float = 0.0
+
+    def fit(self, table: Table, label: Floats, weights: Floats, rng: np.random.Generator) -> Trees:
+        """Fit trees whose sum is the probability of label 1."""
+        d = len(table.n_bins)
+        known = np.flatnonzero(weights > 0)
+        scaled = weights * (known.size / weights.sum())
+        prior = float((label * weights).sum() / weights.sum())
+        tried = max(1, math.ceil(d * self.share)) if self.share else max(1, round(math.sqrt(d)))
+        g, h = scaled * label, scaled
+        drawn = min(known.size, self.most_rows)
+        # A tree has at most one leaf per `min_rows` rows.
+        nodes = Grown.room(2 * max(1, drawn // self.min_rows) + 1)
+        grown = []
+        for _ in range(self.trees):
+            replace = not self.extra
+            if self.extra and drawn == known.size:
+                rows = known.astype(np.int32)
+            else:
+                rows = np.sort(rng.choice(known, drawn, replace=replace)).astype(np.int32)
+            seed = np.uint64(rng.integers(2**63))
+            count = grow_by_chance(
+                table.bins, table.n_bins, tried, rows, g, h, seed, self.extra, _MAX_DEPTH,
+                float(self.min_rows), self.ridge, prior, nodes.feature, nodes.cut, nodes.missing_above,
+                nodes.child, nodes.value,
+            )  # fmt: skip
+            grown.append(nodes.first(count, 1.0 / self.trees))
+        return table.trees(grown, 0.0)
