@@ -40,6 +40,12 @@ def configure(level: str) -> None:
     logging.basicConfig(level=max(number, logging.WARNING), handlers=[handler], force=True)
 
 
+def request_id() -> str | None:
+    """Give the id of the request that this is done for, as its log lines have it."""
+    bound: str | None = structlog.contextvars.get_contextvars().get("request_id")
+    return bound
+
+
 def _encode(event: dict[str, Any], default: Callable[[Any], Any]) -> bytes:
     return msgspec.json.encode(event, enc_hook=default)
 

@@ -1,5 +1,6 @@
 """Puts the HTTP application together: routers, error handlers, the layers around every request."""
 
+import os
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -36,6 +37,7 @@ from service.api import (
 from service.api.heads import HeadAsGet
 from service.api.middleware import OriginGuard, RequestContext, RequestLimits
 from service.api.rates import Rates
+from service.api.telemetry import telemetry
 from service.learning import warm
 from service.usecases.access import KeyRing
 from service.usecases.recording import Recorder
@@ -102,6 +104,7 @@ def create_app(wiring: Wiring) -> FastAPI:
         redirect_slashes=False,
         middleware=layers,
         lifespan=_lifespan,
+        telemetry=telemetry(os.environ),
     )
     app.state.wiring = wiring
     app.state.stopping = False

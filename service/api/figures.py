@@ -1,8 +1,8 @@
 """The Prometheus figures of the API process, all named `costboost_…`."""
 
-from collections.abc import Mapping
-
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+from service.usecases.monitoring import Figures
 
 REGISTRY = CollectorRegistry()
 
@@ -24,10 +24,43 @@ DECISIONS = Counter(
 )
 
 
-def job_figures(counts: Mapping[str, int]) -> bytes:
-    """Training jobs by status in Prometheus' text form; counted in the database, so a restart loses none."""
+EXPECTED_COST = Gauge(
+    "costboost_expected_cost",
+    "Sum of what the decisions of this process were expected to cost; benefits count below 0.",
+    ["model", "version"],
+    registry=REGISTRY,
+)
+_STAGES = Histogram(
+    "costboost_predict_stage_seconds",
+    "Seconds of the parts of a prediction: read the body, score and decide, keep a record, write the answer.",
+    ["stage"],
+    registry=REGISTRY,
+    buckets=(0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10),
+)
+READ, SCORE, RECORD, WRITE = (_STAGES.labels(stage) for stage in ("read", "score", "record", "write"))
+UNSHADOWED = Counter(
+    "costboost_unshadowed_requests",
+    "Recorded requests that no challenger decided, because too many waited.",
+    registry=REGISTRY,
+)
+
+
+def work_figures(found: Figures, waiting_records: int) -> bytes:
+    """How the work stands in Prometheus' text form; read anew at each scrape."""
     registry = CollectorRegistry()
-    gauge = Gauge("costboost_training_jobs", "Training jobs, by status.", ["status"], registry=registry)
-    for status, count in counts.items():
-        gauge.labels(status).set(count)
+
+    def gauge(name: str, meaning: str, value: float) -> None:
+        Gauge(f"costboost_{name}", meaning, registry=registry).set(value)
+
+    jobs = Gauge("costboost_training_jobs", "Training jobs, by status.", ["status"], registry=registry)
+    for status, count in found.jobs.items():
+        jobs.labels(status).set(count)
+    oldest = "Seconds that the first job of the queue has waited."
+    gauge("oldest_queued_job_seconds", oldest, found.oldest_queued_seconds)
+    gauge("workers", "Workers that nobody has declared dead.", found.workers)
+    if found.heartbeat_seconds is not None:
+        silence = "Seconds since the last word of the worker that is silent the longest."
+        gauge("worker_heartbeat_age_seconds", silence, found.heartbeat_seconds)
+    gauge("pending_deliveries", "Webhook deliveries that have not arrived yet.", found.deliveries)
+    gauge("waiting_records", "Decision records of this process not written yet.", waiting_records)
     return generate_latest(registry)

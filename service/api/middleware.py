@@ -15,6 +15,7 @@ from service.api.deadlines import receive_in_time
 from service.api.errors import unexpected
 from service.api.figures import REQUEST_SECONDS, REQUESTS
 from service.api.problems import problem
+from service.api.telemetry import trace_id
 
 #: Request ids of callers are taken over only in this form, so that no log line can be forged.
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
@@ -43,6 +44,8 @@ class RequestContext:
         request_id = _request_id(Headers(scope=scope))
         scope.setdefault("state", {})["request_id"] = request_id
         structlog.contextvars.bind_contextvars(request_id=request_id)
+        if (trace := trace_id(Headers(scope=scope))) is not None:
+            structlog.contextvars.bind_contextvars(trace_id=trace)
         started, status = time.perf_counter(), 0
 
         async def send_with_id(message: Message) -> None:

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, TypeVar, cast
 
 import anyio
+import numpy as np
 from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
@@ -16,7 +17,7 @@ from service.api.accept import preferred
 from service.api.access import caller_of
 from service.api.answers import encode
 from service.api.datasets import intake_of
-from service.api.figures import DECISIONS
+from service.api.figures import DECISIONS, EXPECTED_COST, READ, RECORD, SCORE, UNSHADOWED, WRITE
 from service.api.prediction_schema import OPENAPI, PREDICTED
 from service.api.prediction_tables import encode_predictions
 from service.api.problems import responses
@@ -134,7 +135,8 @@ async def _answer_to(request: Request, model: str | None, query: PredictOptions)
     answer, recorded = work() if is_inline else await in_thread(request, work)
     if recorded.records:
         await _keep(request.app.state.recorder, recorded.records, durably=wish.record == "durable")
-        request.app.state.shadows.offer(recorded)
+        if not request.app.state.shadows.offer(recorded):
+            UNSHADOWED.inc()
     return Response(answer, media_type=wanted, headers=None if wanted == JSON else {"Vary": "Accept"})
 
 
@@ -151,6 +153,13 @@ def _read(
     wiring: Wiring, body: bytes, media_type: MediaType, query: PredictOptions
 ) -> tuple[PredictOptions, Sent]:
     """Options and rows of a body; only JSON has room for options."""
+    with READ.time():
+        return _read_timed(wiring, body, media_type, query)
+
+
+def _read_timed(
+    wiring: Wiring, body: bytes, media_type: MediaType, query: PredictOptions
+) -> tuple[PredictOptions, Sent]:
     if media_type == JSON:
         sent = decode(body)
         if query is not NOTHING_ASKED:
@@ -194,16 +203,22 @@ class _Asked:
 def _predict(asked: _Asked, request: Request) -> tuple[bytes, Recorded]:
     loaded, wish, sent, costs = asked.loaded, asked.wish, asked.sent, asked.costs
     max_rows = request.app.state.wiring.settings.max_predict_rows
-    predicted = predict(loaded.predictor, wish, sent, costs, max_rows, review_price=loaded.model.review_price)
+    with SCORE.time():
+        price = loaded.model.review_price
+        predicted = predict(loaded.predictor, wish, sent, costs, max_rows, review_price=price)
     if wish.record is not False:  # what is not recorded teaches nothing, so chance has no part in it
         predicted = controlled(predicted, loaded)
     count(loaded, predicted)
-    records = records_of(loaded, asked.selector, sent, predicted, costs) if wish.record is not False else []
+    records = list[DecisionRecord]()
+    if wish.record is not False:
+        with RECORD.time():
+            records = records_of(loaded, asked.selector, sent, predicted, costs)
     ids = [record.id for record in records]
-    if asked.wanted == JSON:
-        answer = encode(loaded, sent, predicted, costs, explained=wish.explain is not None, ids=ids)
-    else:
-        answer = encode_predictions(loaded, sent, predicted, asked.wanted, ids)
+    with WRITE.time():
+        if asked.wanted == JSON:
+            answer = encode(loaded, sent, predicted, costs, explained=wish.explain is not None, ids=ids)
+        else:
+            answer = encode_predictions(loaded, sent, predicted, asked.wanted, ids)
     return answer, Recorded(loaded, wish, sent, predicted.sound, records)
 
 
@@ -220,9 +235,12 @@ def count(loaded: Loaded, predicted: Predicted) -> None:
     """Count what was decided."""
     answers = predicted.answers
     if answers is not None:
+        of_version = loaded.model.name, str(loaded.version.number)
+        expected = np.take_along_axis(answers.expected_cost, answers.decision[:, None], axis=1)
+        EXPECTED_COST.labels(*of_version).inc(float(expected.sum()))
         for label, rows in Counter(answers.label.tolist()).items():
             name = answers.classes[label] if label >= 0 else "review"
-            DECISIONS.labels(loaded.model.name, str(loaded.version.number), name).inc(rows)
+            DECISIONS.labels(*of_version, name).inc(rows)
 
 
 async def in_thread(request: Request, work: Callable[..., Result], *arguments: object) -> Result:

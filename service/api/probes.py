@@ -12,10 +12,10 @@ from starlette.responses import Response
 
 from service.api.access import opened_by
 from service.api.context import Wired
-from service.api.figures import REGISTRY, job_figures
+from service.api.figures import REGISTRY, work_figures
 from service.api.problems import responses
 from service.api.routes import StrictRoute
-from service.usecases import readiness
+from service.usecases import monitoring, readiness
 
 READY_SECONDS = 1.0
 
@@ -85,7 +85,8 @@ async def version(request: Request) -> VersionInfo:
     responses={200: {"content": {"text/plain": {}}}, **responses(401, 403, 503)},
 )
 @opened_by("admin")
-def metrics(wired: Wired) -> Response:
-    """Give requests, latencies, decisions and jobs in Prometheus' text form."""
-    text = generate_latest(REGISTRY) + job_figures(readiness.count_jobs(wired.readers))
+def metrics(request: Request, wired: Wired) -> Response:
+    """Give requests, latencies, decisions, jobs and workers in Prometheus' text form."""
+    found = monitoring.figures(wired.readers)
+    text = generate_latest(REGISTRY) + work_figures(found, request.app.state.recorder.waiting)
     return Response(text, media_type=CONTENT_TYPE_LATEST)

@@ -155,6 +155,7 @@ class TrainingJobRow(Base):
     finished_at: Mapped[datetime | None]
     heartbeat_at: Mapped[datetime | None]
     executor_id: Mapped[str | None]
+    request_id: Mapped[str | None]
 
     __table_args__ = (
         Index(None, "tenant_id", "id"),

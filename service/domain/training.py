@@ -205,6 +205,8 @@ class TrainingJob:
         Number of the newest attempt, 0 before the first. It fences: an older attempt can write nothing.
     worker_deaths : int
         Attempts that ended because a process died under them.
+    request_id : str or None
+        The request that asked for it: what is logged of the job then leads back to it.
     """
 
     id: str
@@ -223,9 +225,12 @@ class TrainingJob:
     finished_at: datetime | None = None
     heartbeat_at: datetime | None = None
     executor_id: str | None = None
+    request_id: str | None = None
 
     @classmethod
-    def asked(cls, job_id: str, tenant_id: str, spec: TrainingSpec, at: datetime) -> "TrainingJob":
+    def asked(
+        cls, job_id: str, tenant_id: str, spec: TrainingSpec, at: datetime, request_id: str | None = None
+    ) -> "TrainingJob":
         """Make the job that was just asked for."""
         return cls(
             id=job_id,
@@ -235,6 +240,7 @@ class TrainingJob:
             spec=spec,
             status=JobStatus.QUEUED,
             created_at=at,
+            request_id=request_id,
         )
 
     def started(self, at: datetime, executor_id: str) -> "TrainingJob":

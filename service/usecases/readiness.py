@@ -1,4 +1,4 @@
-"""Whether the service can do its work, and how many jobs stand where."""
+"""Whether the service can do its work."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -6,13 +6,12 @@ from typing import Literal
 
 from sqlalchemy import Engine, func, select
 from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.orm import Session, sessionmaker
+from sqlalchemy.orm import Session
 
 from service.artifacts.folder import FolderStore
 from service.db import migrations
 from service.db.engine import READ_ONLY, database_now
-from service.db.tables import ExecutorRow, TrainingJobRow
-from service.domain.training import JobStatus
+from service.db.tables import ExecutorRow
 
 
 @dataclass(frozen=True)
@@ -54,14 +53,6 @@ def check(database: Engine, store: FolderStore, lease_seconds: float) -> Readine
     except SQLAlchemyError:
         return Readiness(database=False, storage=storage, worker=False)
     return Readiness(database=migrated, storage=storage, worker=worker)
-
-
-def count_jobs(readers: sessionmaker[Session]) -> dict[str, int]:
-    """How many training jobs there are of each status, over all tenants."""
-    query = select(TrainingJobRow.status, func.count().label("jobs")).group_by(TrainingJobRow.status)
-    with readers() as session:
-        found = {row.status: row.jobs for row in session.execute(query)}
-    return {status.value: found.get(status.value, 0) for status in JobStatus}
 
 
 def _has_worker(database: Engine, lease_seconds: float) -> bool:

@@ -44,6 +44,11 @@ class Recorder:
             target=self._write_until_stopped, name="decision-records", daemon=True
         )
 
+    @property
+    def waiting(self) -> int:
+        """How many records are not written yet."""
+        return len(self._waiting)
+
     def start(self) -> None:
         """Begin to write."""
         self._writer.start()

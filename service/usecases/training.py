@@ -18,6 +18,7 @@ from service.domain.errors import NotFoundError, TooManyError
 from service.domain.ids import new_id
 from service.domain.receipts import Receipt
 from service.domain.training import JobStatus, TrainingJob, TrainingSpec
+from service.logs import request_id
 from service.queue import JobQueue
 from service.rows import read_parquet
 from service.usecases import ingredients
@@ -65,7 +66,7 @@ def submit(
     """
     # Checking may take a while; no write lock is held meanwhile.
     planned = plan(readers, store, tenant, spec, ceilings=ceilings, new=new)
-    job = TrainingJob.asked(new_id("job"), tenant, planned.spec, datetime.now(UTC))
+    job = TrainingJob.asked(new_id("job"), tenant, planned.spec, datetime.now(UTC), request_id())
     try:
         with sessions.begin() as session:
             if new is not None:

@@ -102,7 +102,7 @@ class Supervisor:
     def _attempt(self, job: TrainingJob) -> bool:
         """Run one attempt; False when the job needs another."""
         attempt = self._running[job.id] = Attempt(job)
-        bound = log.bind(job_id=job.id, attempt=job.attempt)
+        bound = log.bind(job_id=job.id, attempt=job.attempt, request_id=job.request_id)
         bound.info("attempt begins")
         try:
             outcome = self._outcome(attempt)

@@ -15,6 +15,9 @@ import pytest
 
 from tests.service.conftest import table
 
+#: The example of the W3C recommendation.
+TRACEPARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+
 
 class Served:
     """A `costboost serve` and what it wrote to its log."""
@@ -149,21 +152,44 @@ def test_a_wrong_variable_stops_the_start_with_one_line(tmp_path: Path) -> None:
     assert len(ended.stderr.splitlines()) == 1
 
 
-def test_the_log_is_json_with_ids_and_without_values(served: Served) -> None:
-    with httpx2.Client(base_url=served.url()) as http:
+def test_the_log_is_json_with_ids_and_without_values(served: Served, wait_until: Callable[..., None]) -> None:
+    with httpx2.Client(base_url=served.url(), timeout=60.0) as http:
         http.post(
             "/predict",
             json={"model": "canary-model", "rows": [{"amount": "canary-value"}]},
-            headers={"X-Request-ID": "the-request"},
+            headers={"X-Request-ID": "the-request", "traceparent": TRACEPARENT},
         )
         http.post(
             "/v1/datasets?name=x", content=b"a,label\ncanary-cell,1\n", headers={"Content-Type": "text/csv"}
         )
+        _leave_traces(http, wait_until)
     of_request = [line for line in served.lines() if line.get("request_id") == "the-request"]
     assert [(line["event"], line["route"], line["status"]) for line in of_request] == [
         ("request", "/predict", 404)
     ]
+    assert of_request[0]["trace_id"] == "4bf92f3577b34da6a3ce929d0e0e4736"
+    of_job = [line["event"] for line in served.lines() if line.get("request_id") == "asks-for-job"]
+    assert {"request", "attempt begins", "child ended"} <= set(of_job)
     assert "canary" not in served.log.read_text()
+
+
+def _leave_traces(http: httpx2.Client, wait_until: Callable[..., None]) -> None:
+    """Train, predict, record, tell and erase, with words in rows, keys and addresses that no log may hold."""
+    http.headers["Authorization"] = "Bearer cb_canary_key"
+    csv = table(60).replace("merchant", "canary_column").replace("legit", "canary-class")
+    options = {"label": "label", "roles": '{"hour": "subject"}'}
+    dataset = http.post(
+        "/v1/datasets", params=options, content=csv.encode(), headers={"Content-Type": "text/csv"}
+    ).json()["id"]
+    http.post("/v1/webhooks", json={"url": "https://canary.invalid/canary?token=canary"})
+    spec = {"model": "m", "dataset": dataset, "costs": {"fn": 5, "fp": 1}, "params": {"n_estimators": 2}}
+    asked = http.post("/v1/training-jobs", json=spec, headers={"X-Request-ID": "asks-for-job"}).json()
+    wait_until(lambda: http.get(f"/v1/training-jobs/{asked['id']}").json()["done"], 60.0)
+    row = {"id": "canary-id", "amount": 1, "hour": "canary-subject", "canary_column": "canary-category"}
+    answer = http.post("/predict", json={"rows": [row], "record": "durable"}).json()
+    told = {"prediction_id": answer["predictions"][0]["prediction_id"], "label": "canary-class"}
+    assert http.post("/v1/feedback", json={"items": [told]}).json()["accepted"] == 1
+    assert http.delete("/v1/subjects/canary-subject").json()["decision_records"] == 1
 
 
 def test_others_are_served_with_a_key_made_on_the_command_line(

@@ -92,3 +92,18 @@ def _performance(service: Service) -> dict[str, Any]:
 
 def _pairs(service: Service) -> int:
     return sum(one["pairs"] for one in _performance(service)["comparisons"])
+
+
+def test_decisions_are_counted_with_their_cost_and_the_stages_with_their_time(watched: Service) -> None:
+    def figure(name: str) -> float:
+        lines = watched.http.get("/metrics").text.splitlines()
+        return sum(float(line.rpartition(" ")[2]) for line in lines if line.startswith(name))
+
+    of_model = 'costboost_expected_cost{model="watched",version="1"}'
+    of_writing = 'costboost_predict_stage_seconds_count{stage="write"}'
+    before = figure(of_model), figure(of_writing)
+    found = watched.predict("watched", ROWS[:5], record=True)
+    expected = sum(one["expected_cost"][one["decision"]] for one in found)
+    assert figure(of_model) - before[0] == pytest.approx(expected)
+    assert figure(of_writing) - before[1] == 1
+    assert figure("costboost_worker_heartbeat_age_seconds") < 30
