@@ -12,6 +12,7 @@ import reprlib
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from numbers import Integral, Real
 from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
@@ -196,6 +197,7 @@ def _described(docstring: str) -> dict[str, str]:
     return found
 
 
+@cache
 def _parameters(cls: type) -> tuple[_Parameter, ...]:
     constructor: Any = vars(cls).get("__init__") or cls.__init__  # type: ignore[misc]
     hints = get_type_hints(constructor, include_extras=True)
@@ -303,7 +305,8 @@ def check_parameters(estimator: Any) -> None:
     ValueError
         Naming the class, the parameter and what it may be.
     """
-    for parameter in _parameters(type(estimator)):
+    cls: type = type(estimator)
+    for parameter in _parameters(cls):
         value = getattr(estimator, parameter.name)
         if message := parameter.message(value, parameter.kinds):
             raise ValueError(

@@ -266,7 +266,7 @@ class CostSensitiveBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         """
         check_parameters(self)
         estimator = self._weak_learner()
-        features, targets = validate_data(self, X, y, **_checks(estimator))
+        features, targets = validate_data(self, X, y, **_training_checks(estimator))
         check_classification_targets(targets)
         weights = read_weights(sample_weight, len(targets))
         problem = self._read_problem(targets, weights / total(weights), sample_cost)
@@ -511,6 +511,12 @@ def _checks(estimator: Any) -> dict[str, Any]:
         takes_missing = get_tags(estimator).input_tags.allow_nan
         return {"dtype": np.float64, "ensure_all_finite": "allow-nan" if takes_missing else True}
     return {"dtype": None, "ensure_all_finite": False, "accept_sparse": ["csr", "csc"]}
+
+
+def _training_checks(estimator: Any) -> dict[str, Any]:
+    """Choose how training rows are checked: columns that are cut into bins need no copy in float64."""
+    binned = isinstance(estimator, DecisionStump | HistogramTree)
+    return _checks(estimator) | ({"dtype": [np.float64, np.float32]} if binned else {})
 
 
 def _takes_many_classes(estimator: Any) -> bool:

@@ -9,10 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.ensembles.subsets import CODES
-from costboost.kernels.bins import count_cuts, end_bins
+from costboost.kernels.bins import end_bins
 from costboost.kernels.fixed_point import quantize
+from costboost.learners.value_groups import Keys, floats, group, keys_of_columns
 
 __all__ = ["BinnedColumns"]
+
+Ints = NDArray[np.int64]
+
+#: Most bins a column of octets holds; the number after them is that of missing values.
+_MOST_BINS = 255
+#: A group of values holds at most this part of a bin, if its values can be told apart.
+_FINENESS = 2
 
 
 @dataclass(frozen=True)
@@ -36,7 +44,7 @@ class BinnedColumns:
     @classmethod
     def of(
         cls,
-        X: NDArray[np.float64],
+        X: NDArray[Any],
         weights: NDArray[np.float64],
         max_bins: int | None,
         categories: Collection[int] = (),
@@ -45,8 +53,8 @@ class BinnedColumns:
 
         Parameters
         ----------
-        X : ndarray of shape (n, d), float64
-            NaN is a missing value.
+        X : ndarray of shape (n, d), float32 or float64
+            NaN is a missing value. Cuts are numbers of its type.
         weights : ndarray of shape (n,), float64, >= 0
             Rows of weight 0 take no part in the choice of cuts; the others count by their weight.
         max_bins : int or None
@@ -60,18 +68,31 @@ class BinnedColumns:
         ValueError
             If there is no such column, or it holds something else than whole numbers from 0 to 254.
         """
-        columns = np.ascontiguousarray(X.T)
-        if not all(0 <= j < len(columns) for j in categories):
-            raise ValueError(f"there are {len(columns)} columns, but categories in {sorted(categories)}")
-        cuts = tuple(
-            _cuts_of_codes(column, j) if j in categories else _cuts(*_distinct(column, weights), max_bins)
-            for j, column in enumerate(columns)
-        )
+        if not all(0 <= j < X.shape[1] for j in categories):
+            raise ValueError(f"there are {X.shape[1]} columns, but categories in {sorted(categories)}")
+        masses = _masses(weights)
+        if max_bins is None or max_bins > _MOST_BINS:
+            return cls._by_sorting(X, masses, max_bins)
+        codes = np.empty(X.shape[::-1], dtype=np.uint8)
+        cuts = []
+        for j, keys in enumerate(keys_of_columns(X)):
+            if j in categories:
+                own = _number_codes(X[:, j], j, codes[j])
+            else:
+                own = _number(keys, masses, max_bins, codes[j])
+                _number_unweighed(X[:, j], masses, own, codes[j])
+            cuts.append(own)
+        return cls(codes, tuple(cuts), frozenset(categories))
+
+    @classmethod
+    def _by_sorting(cls, X: NDArray[Any], masses: Ints, max_bins: int | None) -> "BinnedColumns":
+        """Cut columns into more bins than an octet can number."""
+        cuts = tuple(_cuts(*_distinct(column, masses), max_bins) for column in X.T)
         most = max((len(c) + 1 for c in cuts), default=1)
-        codes = np.empty(columns.shape, dtype=np.uint8 if most <= 255 else np.uint32)
-        for column, own_cuts, numbers in zip(columns, cuts, codes, strict=True):
-            _number(column, own_cuts, numbers)
-        return cls(codes, cuts, frozenset(categories))
+        codes: NDArray[Any] = np.empty(X.shape[::-1], dtype=np.uint8 if most <= _MOST_BINS else np.uint32)
+        for column, own_cuts, numbers in zip(X.T, cuts, codes, strict=True):
+            _search(column, own_cuts, numbers)
+        return cls(codes, cuts)
 
     @cached_property
     def categorical(self) -> NDArray[np.bool_]:
@@ -79,7 +100,7 @@ class BinnedColumns:
         return np.isin(np.arange(len(self.cuts)), list(self.categories))
 
     @cached_property
-    def starts(self) -> NDArray[np.int64]:
+    def starts(self) -> Ints:
         """(d + 1,): where each column begins in a flat table of its bins, the missing one included."""
         return np.cumsum([0, *(len(cuts) + 2 for cuts in self.cuts)], dtype=np.int64)
 
@@ -88,49 +109,78 @@ class BinnedColumns:
         return float(self.cuts[column][index]) if index >= 0 else -np.inf
 
 
-def _distinct(
-    column: NDArray[np.float64], weights: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Distinct present values in ascending order, with the integer mass of each."""
-    known = (weights > 0) & ~np.isnan(column)
-    values, masses = column[known], weights[known]
-    if values.size == 0:
-        return values, np.empty(0, dtype=np.int64)
-    if np.all(masses == masses[0]):
-        values, counts = np.sort(values), np.ones(values.size, dtype=np.int64)
-    else:
-        order = np.argsort(values)
-        values, counts = values[order], quantize(masses)[order]
-    first = np.flatnonzero(np.concatenate(([True], values[1:] != values[:-1])))
-    return values[first], np.add.reduceat(counts, first)
+def _masses(weights: NDArray[np.float64]) -> Ints:
+    """Weights as integers that are 0 only for 0; none if all rows weigh the same."""
+    if np.all(weights == weights[0]):
+        return np.empty(0, dtype=np.int64)
+    return np.maximum(quantize(weights), weights > 0)
 
 
-def _cuts_of_codes(column: NDArray[np.float64], number: int) -> NDArray[np.float64]:
-    """Cuts that make each code the number of its bin."""
-    known = column[~np.isnan(column)]
+def _number(keys: Keys, masses: Ints, max_bins: int, out: NDArray[np.uint8]) -> NDArray[np.float64]:
+    """Cut a column and write the bin of each row."""
+    groups = group(keys, masses, _FINENESS * max_bins)
+    ends = _ends(groups.masses, max_bins)
+    groups.number(ends, out)
+    below, above = groups.neighbours(keys, ends)
+    return _middles(floats(below), floats(above))
+
+
+def _number_unweighed(
+    column: NDArray[Any], masses: Ints, cuts: NDArray[np.float64], out: NDArray[np.uint8]
+) -> None:
+    """Write the bins of rows that took no part in the choice of the cuts."""
+    unweighed = np.flatnonzero(masses == 0)
+    if unweighed.size:
+        numbers = np.empty(unweighed.size, dtype=np.uint8)
+        _search(column[unweighed], cuts, numbers)
+        out[unweighed] = numbers
+
+
+def _number_codes(column: NDArray[Any], number: int, out: NDArray[np.uint8]) -> NDArray[np.float64]:
+    """Make each code the number of its bin."""
+    missing = np.isnan(column)
+    known = column[~missing]
     if not ((known >= 0) & (known < CODES) & (known == np.floor(known))).all():
         raise ValueError(f"column {number} holds categories: only whole numbers from 0 to {CODES - 1}")
-    return np.arange(known.max(initial=0.0)) + 0.5
+    cuts: NDArray[np.float64] = np.arange(float(known.max(initial=0.0))) + 0.5
+    out[~missing], out[missing] = known, len(cuts) + 1
+    return cuts
 
 
-def _number(column: NDArray[np.float64], cuts: NDArray[np.float64], out: NDArray[Any]) -> None:
-    if out.dtype == np.uint8:
-        padded = np.full(256, np.inf)
-        padded[: len(cuts)] = cuts
-        count_cuts(column, padded, out)
-    else:
-        out[:] = np.searchsorted(cuts, column, side="left")
+def _distinct(column: NDArray[Any], masses: Ints) -> tuple[NDArray[Any], Ints]:
+    """Distinct present values in ascending order, with the mass of each."""
+    known = ~np.isnan(column)
+    if masses.size:
+        known &= masses > 0
+    values, numbers, counts = np.unique(column[known], return_inverse=True, return_counts=True)
+    if masses.size:
+        counts = np.zeros(values.size, dtype=np.int64)
+        np.add.at(counts, numbers, masses[known])
+    return values, counts
+
+
+def _search(column: NDArray[Any], cuts: NDArray[np.float64], out: NDArray[Any]) -> None:
+    """Count the cuts below each value."""
+    out[:] = np.searchsorted(cuts, column, side="left")
     out[np.isnan(column)] = len(cuts) + 1
 
 
-def _cuts(
-    values: NDArray[np.float64], masses: NDArray[np.int64], max_bins: int | None
-) -> NDArray[np.float64]:
-    lower, upper = values[:-1], values[1:]
-    if max_bins is not None and values.size > max_bins:
-        ends = np.zeros(values.size, dtype=np.bool_)
-        end_bins(masses, max_bins, ends)
-        lower, upper = lower[ends[:-1]], upper[ends[:-1]]
+def _cuts(values: NDArray[Any], masses: Ints, max_bins: int | None) -> NDArray[np.float64]:
+    ends = _ends(masses, max_bins)[:-1]
+    return _middles(values[:-1][ends], values[1:][ends])
+
+
+def _ends(masses: Ints, max_bins: int | None) -> NDArray[np.bool_]:
+    """Mark the values after which a bin ends, all but the last one."""
+    if max_bins is None or masses.size <= max_bins:
+        return np.arange(1, masses.size + 1) < masses.size
+    ends = np.zeros(masses.size, dtype=np.bool_)
+    end_bins(masses, max_bins, ends)
+    return ends
+
+
+def _middles(lower: NDArray[Any], upper: NDArray[Any]) -> NDArray[np.float64]:
+    """Cut between neighbours, at a number of their own type: comparisons in either type then agree."""
     middle = lower / 2 + upper / 2
     # Halves cannot overflow; between neighbouring floats the middle may round up to the upper one.
-    return np.where((middle >= lower) & (middle < upper), middle, lower)
+    return np.where((middle >= lower) & (middle < upper), middle, lower).astype(np.float64)

@@ -133,7 +133,7 @@ def test_more_values_are_cut_into_bins_of_about_equal_weight(max_bins: int) -> N
     columns = BinnedColumns.of(X, np.ones(5000), max_bins)
     sizes = np.bincount(columns.codes[0])
     assert len(sizes) == max_bins
-    assert sizes.max() <= 5000 / max_bins + 1
+    assert sizes.max() <= 1.05 * 5000 / max_bins + 1
     # A code counts the cuts below its value.
     assert np.array_equal(columns.codes[0], (columns.cuts[0] < X).sum(axis=1))
 
