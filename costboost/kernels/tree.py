@@ -14,42 +14,72 @@ from numpy.typing import NDArray
 
 from costboost.kernels._jit import kernel
 
-__all__ = ["count_node", "find_split", "order_categories", "part_rows", "sum_node"]
+__all__ = ["count_node", "find_split", "mark_rows", "order_categories", "part_rows", "sum_node"]
 
 Codes = NDArray[np.uint8]  # (d, n)
+Classes = NDArray[np.uint16]
 Ints = NDArray[np.int64]
 Rows = NDArray[np.uint32]  # unsigned: a signed index costs a look whether it counts from the end
 
 #: Shares of a class are told apart in steps of 2^-40: far above their rounding, far below what weighs.
 _STEPS = 2.0**40
 _NO_WEIGHT = 2**62
+#: Rows whose weights and classes stay in the cache while column after column takes them up.
+_TILE = 8192
 
 
 @kernel
-def sum_node(codes: Codes, starts: Ints, rows: Rows, masses: Ints, classes: Ints, sums: Ints) -> None:
+def _add_rows(codes: Any, masses: Ints, classes: Classes, tables: Any) -> None:
+    """Add to the cell (bin, class) of each row, table by table in turn."""
+    first, second, third, fourth = tables[0], tables[1], tables[2], tables[3]
+    whole = codes.size - codes.size % 4
+    for i in range(0, whole, 4):
+        first[codes[i], classes[i]] += masses[i]
+        second[codes[i + 1], classes[i + 1]] += masses[i + 1]
+        third[codes[i + 2], classes[i + 2]] += masses[i + 2]
+        fourth[codes[i + 3], classes[i + 3]] += masses[i + 3]
+    for i in range(whole, codes.size):
+        first[codes[i], classes[i]] += masses[i]
+
+
+@kernel
+def _add_listed(codes: Any, rows: Rows, masses: Ints, classes: Classes, tables: Any) -> None:
+    """Add to the cell (bin, class) of each listed row; masses and classes are in the order of the list."""
+    first, second, third, fourth = tables[0], tables[1], tables[2], tables[3]
+    whole = rows.size - rows.size % 4
+    for i in range(0, whole, 4):
+        first[codes[rows[i]], classes[i]] += masses[i]
+        second[codes[rows[i + 1]], classes[i + 1]] += masses[i + 1]
+        third[codes[rows[i + 2]], classes[i + 2]] += masses[i + 2]
+        fourth[codes[rows[i + 3]], classes[i + 3]] += masses[i + 3]
+    for i in range(whole, rows.size):
+        first[codes[rows[i]], classes[i]] += masses[i]
+
+
+@kernel
+def sum_node(codes: Codes, starts: Ints, rows: Rows, masses: Ints, classes: Classes, sums: Ints) -> None:
     """Add each of these rows' weight to the cell (bin, class) of each column.
 
-    Four tables take turns: where most rows share a bin, an addition would otherwise wait for the last one.
+    Rows are taken tile by tile, so that what is read of them again for each column stays in the cache. Four
+    tables take turns: where most rows share a bin, an addition would otherwise wait for the last one.
     """
-    size = rows.size
-    own_masses, own_classes = np.empty(size, np.int64), np.empty(size, np.uint64)
-    for i in range(size):
-        own_masses[i], own_classes[i] = masses[rows[i]], classes[rows[i]]
-    whole = size - size % 4
-    for j in range(codes.shape[0]):
-        column, bins = codes[j], sums[starts[j] : starts[j + 1]]
-        tables = np.zeros((4, bins.shape[0], bins.shape[1]), np.int64)
-        first, second, third, fourth = tables[0], tables[1], tables[2], tables[3]
-        for i in range(0, whole, 4):
-            first[column[rows[i]], own_classes[i]] += own_masses[i]
-            second[column[rows[i + 1]], own_classes[i + 1]] += own_masses[i + 1]
-            third[column[rows[i + 2]], own_classes[i + 2]] += own_masses[i + 2]
-            fourth[column[rows[i + 3]], own_classes[i + 3]] += own_masses[i + 3]
-        for i in range(whole, size):
-            first[column[rows[i]], own_classes[i]] += own_masses[i]
-        for k in range(bins.shape[0]):
-            for c in range(bins.shape[1]):
-                bins[k, c] = first[k, c] + second[k, c] + third[k, c] + fourth[k, c]
+    tables = np.zeros((4, *sums.shape), np.int64)
+    own_masses, own_classes = np.empty(_TILE, np.int64), np.empty(_TILE, np.uint16)
+    for first in range(0, rows.size, _TILE):
+        last = min(first + _TILE, rows.size)
+        own = rows[first:last]
+        if rows.size == masses.size:  # all rows, whose order makes no difference
+            for j in range(codes.shape[0]):
+                bins = tables[:, starts[j] : starts[j + 1]]
+                _add_rows(codes[j, first:last], masses[first:last], classes[first:last], bins)
+            continue
+        for i in range(own.size):
+            own_masses[i], own_classes[i] = masses[own[i]], classes[own[i]]
+        for j in range(codes.shape[0]):
+            _add_listed(codes[j], own, own_masses, own_classes, tables[:, starts[j] : starts[j + 1]])
+    for k in range(sums.shape[0]):
+        for c in range(sums.shape[1]):
+            sums[k, c] = tables[0, k, c] + tables[1, k, c] + tables[2, k, c] + tables[3, k, c]
 
 
 @kernel
@@ -249,3 +279,10 @@ def part_rows(column: NDArray[np.uint8], bins_above: NDArray[np.bool_], rows: Ro
             n_below += 1
     rows[n_below:] = later[:n_above]
     return n_below
+
+
+@kernel
+def mark_rows(rows: Rows, number: int, leaves: NDArray[np.uint16]) -> None:
+    """Note the leaf of rows."""
+    for row in rows:
+        leaves[row] = number

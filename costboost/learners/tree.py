@@ -120,7 +120,9 @@ class HistogramTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             column of categories holds something else than codes.
         """
         check_parameters(self)
-        features, targets = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
+        features, targets = validate_data(
+            self, X, y, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan"
+        )
         check_classification_targets(targets)
         weights = read_weights(sample_weight, len(targets))
         classes, codes = np.unique(targets, return_inverse=True)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from costboost.ensembles.subsets import PLACES, pack
 from costboost.ensembles.trees import Branches
 from costboost.kernels.fixed_point import quantize
-from costboost.kernels.tree import count_node, find_split, order_categories, part_rows, sum_node
+from costboost.kernels.tree import count_node, find_split, mark_rows, order_categories, part_rows, sum_node
 from costboost.learners.columns import BinnedColumns
 
 __all__ = ["GrownTree", "Limits", "grow"]
@@ -47,12 +47,12 @@ class GrownTree:
     branches : Branches
         Of one tree.
     masses : ndarray of shape (N, K), int64
-    leaves : ndarray of shape (n,), int64
+    leaves : ndarray of shape (n,), uint16
     """
 
     branches: Branches
     masses: Ints
-    leaves: Ints
+    leaves: NDArray[np.uint16]
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,12 @@ class _Growth:
     """The growth of one tree: what all of its nodes read."""
 
     def __init__(
-        self, columns: BinnedColumns, masses: Ints, classes: NDArray[np.intp], n_classes: int, limits: Limits
+        self,
+        columns: BinnedColumns,
+        masses: Ints,
+        classes: NDArray[np.uint16],
+        n_classes: int,
+        limits: Limits,
     ) -> None:
         self.columns, self.masses, self.classes, self.limits = columns, masses, classes, limits
         self.n_classes = n_classes
@@ -181,15 +186,15 @@ def grow(
     n_classes : int
     limits : Limits
     """
-    growth = _Growth(columns, quantize(weights), classes, n_classes, limits)
+    growth = _Growth(columns, quantize(weights), classes.astype(np.uint16), n_classes, limits)
     nodes = level = [growth.root()]
     for depth in range(1, limits.max_depth + 1):
         level = [child for node in level for child in growth.split(node, depth)]
         nodes = nodes + level
-    leaves = np.empty(weights.size, dtype=np.int64)
+    leaves = np.empty(weights.size, dtype=np.uint16)
     for number, node in enumerate(nodes):
         if node.split is None:
-            leaves[node.rows] = number
+            mark_rows(node.rows, number, leaves)
     return GrownTree(_branches(columns, nodes), np.array([node.masses for node in nodes]), leaves)
 
 
