@@ -19,9 +19,11 @@ __all__ = [
     "NO_BETTER",
     "Ensemble",
     "Round",
+    "RowByRow",
     "Rule",
     "StopReason",
     "Watch",
+    "Weighing",
     "boost",
     "half_log_odds",
     "raised",
@@ -105,6 +107,15 @@ class Rule(ABC):
         """Other weights to start from, should the first hypothesis be discarded."""
         return None
 
+    def kinds(self) -> tuple[str, ...] | None:
+        """Name what this formula looks at in a row beside its weight and its answer, if it works on kinds.
+
+        It does if it keeps nothing from round to round, looks at weights through totals alone and only
+        multiplies them, by the exponential. Rows alike in these attributes of shape (n,) and in their answer
+        then stay in proportion, and the formula may be asked about such kinds of rows in place of rows.
+        """
+        return None
+
     def final_votes(self, alphas: list[float]) -> list[float]:
         """Give all kept hypotheses their votes once the last is known; by default those of their rounds."""
         return alphas
@@ -120,7 +131,6 @@ class Ensemble:
     parts: list[tuple[float, float] | None] = field(default_factory=list)
     history: list[dict[str, Any]] = field(default_factory=list)
     stop_reason: StopReason = "max_rounds"
-    weights: Floats | None = None  # those of the round that would come next
 
     def keep(self, hypothesis: Hypothesis, verdict: Round) -> None:
         """Add a hypothesis, without its answers on the training rows."""
@@ -149,13 +159,65 @@ class Watch(Protocol):
         ...
 
 
+class Weighing(Protocol):
+    """What rows weigh, and how a hypothesis is fitted and judged under that."""
+
+    rule: Rule
+
+    def play(self) -> tuple[Hypothesis, Round | StopReason]:
+        """Fit a hypothesis and judge it."""
+        ...
+
+    def restart(self) -> bool:
+        """Begin with the other weights of the rule, if it has any."""
+        ...
+
+    def reweigh(self, verdict: Round, *, record: bool) -> dict[str, Any]:
+        """Give the rows their next weights; return what `history_` records of the round, if asked."""
+        ...
+
+
+class RowByRow:
+    """A weight in float64 for each row, for any rule and any weak learner."""
+
+    def __init__(
+        self, rule: Rule, learner: PreparedLearner, labels: Labels, rng: np.random.Generator
+    ) -> None:
+        self.rule, self.learner, self.labels, self.rng = rule, learner, labels, rng
+        self.weights = _normalized(rule.start())
+        self.touched = False  # by `before_round`
+
+    def play(self) -> tuple[Hypothesis, Round | StopReason]:
+        """Fit a hypothesis and judge it."""
+        if not self.touched:
+            touched = self.rule.before_round(self.weights)
+            self.weights = self.weights if touched is self.weights else _normalized(touched)
+            self.touched = True
+        sample = self.rule.sample(self.weights, self.rng)
+        self.hypothesis = self.learner.fit(sample, self.labels, self.rng)
+        return self.hypothesis, self.rule.judge(self.weights, self.hypothesis.response)
+
+    def restart(self) -> bool:
+        """Begin with the other weights of the rule, if it has any."""
+        other = self.rule.restart()
+        if other is not None:
+            self.weights = _normalized(other)
+        return other is not None
+
+    def reweigh(self, verdict: Round, *, record: bool) -> dict[str, Any]:
+        """Give the rows their next weights; return what `history_` records of the round, if asked."""
+        entering, (self.weights, normalizer) = self.weights, _next_weights(self.weights, verdict)
+        self.touched = False
+        if not record:
+            return {}
+        values = {"D": entering, "h": self.hypothesis.response, "alpha": verdict.alpha, "eps": verdict.error}
+        return values | {"Z": normalizer, "D_next": self.weights} | verdict.values
+
+
 def boost(
-    rule: Rule,
-    learner: PreparedLearner,
-    labels: Labels,
+    weighing: Weighing,
     *,
     rounds: int,
-    rng: np.random.Generator,
     callback: Callback | None = None,
     record: bool = False,
     watch: Watch | None = None,
@@ -165,12 +227,9 @@ def boost(
 
     Parameters
     ----------
-    rule : Rule
-    learner : PreparedLearner
-    labels : Labels
+    weighing : Weighing
     rounds : int
         Planned number of rounds.
-    rng : numpy Generator
     callback : callable, optional
         ``callback(round, rounds)`` after each round; a true answer stops ("cancelled").
     record : bool
@@ -178,32 +237,21 @@ def boost(
     watch : Watch, optional
         May end the fit ("early_stopping").
     begun : Ensemble, optional
-        What an earlier call with fewer rounds and the same rule, learner and generator returned: the rounds
-        go on from there.
+        What an earlier call with fewer rounds and the same weighing returned: the rounds go on from there.
     """
-    ensemble = Ensemble() if begun is None else begun
+    ensemble, rule = Ensemble() if begun is None else begun, weighing.rule
     ensemble.stop_reason = "max_rounds"
-    weights = _normalized(rule.start()) if ensemble.weights is None else ensemble.weights
     for number in range(len(ensemble.hypotheses) + 1, rounds + 1):
-        touched = rule.before_round(weights)
-        weights = weights if touched is weights else _normalized(touched)
-        hypothesis, verdict = _play(rule, learner, labels, weights, rng)
-        if number == 1 and not isinstance(verdict, Round) and (other := rule.restart()) is not None:
-            weights = _normalized(other)
-            hypothesis, verdict = _play(rule, learner, labels, weights, rng)
+        hypothesis, verdict = weighing.play()
+        if number == 1 and not isinstance(verdict, Round) and weighing.restart():
+            hypothesis, verdict = weighing.play()
         if not isinstance(verdict, Round):
             ensemble.stop_reason = verdict
             break
         ensemble.keep(hypothesis, verdict)
-        entering, (weights, normalizer) = weights, _next_weights(weights, verdict)
+        values = weighing.reweigh(verdict, record=record)
         if record:
-            round_values = {
-                "D": entering,
-                "h": hypothesis.response,
-                "alpha": verdict.alpha,
-                "eps": verdict.error,
-            }
-            ensemble.history.append(round_values | {"Z": normalizer, "D_next": weights} | verdict.values)
+            ensemble.history.append(values)
         if verdict.stop is not None:
             ensemble.stop_reason = verdict.stop
         if watch is not None and watch.done(ensemble, rule) and verdict.stop is None:
@@ -213,17 +261,9 @@ def boost(
         if callback is not None and callback(number, rounds):
             ensemble.stop_reason = "cancelled"
             break
-    ensemble.weights = weights
     if ensemble.alphas:
         ensemble.alphas = rule.final_votes(ensemble.alphas)
     return ensemble
-
-
-def _play(
-    rule: Rule, learner: PreparedLearner, labels: Labels, weights: Floats, rng: np.random.Generator
-) -> tuple[Hypothesis, Round | StopReason]:
-    hypothesis = learner.fit(rule.sample(weights, rng), labels, rng)
-    return hypothesis, rule.judge(weights, hypothesis.response)
 
 
 def half_log_odds(error: float) -> float:

@@ -45,6 +45,9 @@ class AdaBoostRule(Rule):
         stop: StopReason | None = "perfect" if error <= EPSILON else None
         return Round(alpha, error, exponent=-alpha * agreement, stop=stop)
 
+    def kinds(self) -> tuple[str, ...] | None:
+        return ("y",)
+
 
 @dataclass
 class SammeRule(Rule):

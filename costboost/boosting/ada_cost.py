@@ -58,12 +58,15 @@ class AdaCostRule(Rule):
         Costs as β sees them, in [0, 1].
     beta : callable
         ``beta(correct, cost)``.
+    factor : ndarray of shape (n,), optional
+        Goes before `beta`: β of each row, right or wrong alike.
     """
 
     y: Floats
     initial: Floats
     cost: Floats
     beta: Beta = fan_beta
+    factor: Floats | None = None
     learning_rate: float = 1.0
     alpha_rule: AlphaRule = "auto"
     update: Update = "recursive"
@@ -76,7 +79,9 @@ class AdaCostRule(Rule):
 
     def judge(self, weights: Floats, response: NDArray[Any]) -> Round | StopReason:
         agreement = self.y * response
-        beta = np.asarray(self.beta(agreement > 0, self.cost), dtype=np.float64)
+        beta = self.factor
+        if beta is None:
+            beta = np.asarray(self.beta(agreement > 0, self.cost), dtype=np.float64)
         r, edge = total(weights * agreement * beta), total(weights * agreement)
         earned = edge if self.alpha_rule == "error" or (self.alpha_rule == "auto" and r <= EPSILON) else r
         if earned <= EPSILON:
@@ -91,6 +96,10 @@ class AdaCostRule(Rule):
         self.exponent += exponent
         values["Z"] = total(weights * exp_array(exponent))
         return Round(alpha, error, self.exponent, weights=self.initial, stop=stop, values=values)
+
+    def kinds(self) -> tuple[str, ...] | None:
+        # Not where the formula keeps its history, or is the user's in part.
+        return ("y", "cost", "factor") if self.update == "recursive" and self.beta is fan_beta else None
 
 
 def _vote(edge: float) -> float:
@@ -193,20 +202,23 @@ class AdaCostClassifier(CostSensitiveBooster):
             problem.sign,
             problem.weights * cost,
             self.cost_scale * (np.minimum(cost, largest) / largest),
-            self._beta(problem),
+            self._beta(),
+            self._factor(problem),
             self.learning_rate,
             self.alpha_rule,
             self.update,
         )
 
-    def _beta(self, problem: Problem) -> Beta:
-        if callable(self.beta):
-            _check_beta(self.beta)
-            return self.beta
-        if self.beta == "fan":
+    def _beta(self) -> Beta:
+        if not callable(self.beta):
             return fan_beta
-        factors = np.where(problem.sign > 0, 1.0, _relative_cost(problem) if self.v is None else self.v)
-        return lambda _correct, _cost: factors
+        _check_beta(self.beta)
+        return self.beta
+
+    def _factor(self, problem: Problem) -> Floats | None:
+        if self.beta != "karakoulas":
+            return None
+        return np.where(problem.sign > 0, 1.0, _relative_cost(problem) if self.v is None else self.v)
 
     def conflicts(self) -> list[tuple[str, str]]:
         """A response that the weak learner cannot give."""

@@ -66,6 +66,9 @@ class AdaUBoostRule(Rule):
         stop: StopReason | None = "perfect" if error <= EPSILON else None
         return Round(alpha, error, -alpha * slope * agreement, stop=stop)
 
+    def kinds(self) -> tuple[str, ...] | None:
+        return ("y",)
+
 
 def best_vote(right: tuple[float, float], wrong: tuple[float, float], v: float) -> float | None:
     """``argmin_a R₊ e^-a + W₊ e^a + R₋ e^-va + W₋ e^va`` over [0, 16]; None if it lies at 0.

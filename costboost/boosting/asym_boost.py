@@ -27,6 +27,9 @@ class AsymBoostRule(AdaBoostRule):
     def before_round(self, weights: Floats) -> Floats:
         return weights * self.part
 
+    def kinds(self) -> tuple[str, ...] | None:
+        return ("y", "part")
+
 
 class AsymBoostClassifier(CostSensitiveBooster):
     """AsymBoost of Viola and Jones: AdaBoost that is reminded of the costs before each round.

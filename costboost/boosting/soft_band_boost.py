@@ -53,6 +53,9 @@ class SoftBandRule(AdaBoostRule):
         values = {"margin": margin}
         return replace(verdict, exponent=None, weights=self._weights(margin), values=values)
 
+    def kinds(self) -> tuple[str, ...] | None:
+        return None  # it keeps F
+
     def _weights(self, margin: Floats) -> Floats:
         D, _ = raised(self.initial, self.exponent, safe=0.0)
         D = D / total(D)

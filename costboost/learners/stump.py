@@ -1,6 +1,7 @@
 """The decision stump: one cut on one column."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from costboost.kernels.fixed_point import quantize
 from costboost.kernels.stump import find_class_cut, find_signed_cut, lean_of_sides, sum_by_class, sum_signed
 from costboost.learners.columns import BinnedColumns
+from costboost.learners.ledger import ABOVE, BELOW, MISSING, Elsewhere, Ledger
 from costboost.learners.weak import Hypothesis, Labels, Sample
 from costboost.learners.weights import read_weights
 from costboost.parameters import Range, check_parameters
@@ -100,7 +102,9 @@ class DecisionStump(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             If shapes differ, y is not a classification target, or a weight is negative.
         """
         check_parameters(self)
-        features, targets = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
+        features, targets = validate_data(
+            self, X, y, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan"
+        )
         check_classification_targets(targets)
         weights = read_weights(sample_weight, len(targets))
         classes, codes = np.unique(targets, return_inverse=True)
@@ -158,10 +162,55 @@ class PreparedStump:
     def split(self, weights: Floats, labels: Labels) -> Split:
         """Choose the cut of least weighted error."""
         masses = quantize(weights)
-        slack = max(int(1e-12 * int(masses.sum())), masses.size)
+        slack = _slack(int(masses.sum()), masses.size)
         if len(labels.classes) == 2:
             return self._split_two(masses, labels, slack)
         return self._split_many(masses, labels, slack)
+
+    @cached_property
+    def _elsewhere(self) -> Elsewhere:
+        return Elsewhere.of(self.columns)
+
+    @property
+    def keeps_ledger(self) -> bool:
+        """Whether bins are few enough for a ledger."""
+        return bool(self.columns.codes.dtype == np.uint8)
+
+    def ledger(self, kinds: NDArray[np.uint8], signs: NDArray[np.int64], weights: Floats) -> Ledger:
+        """Open an account of weights, for `fit_ledger`.
+
+        Parameters
+        ----------
+        kinds, signs, weights
+            As of a `Ledger`.
+        """
+        return Ledger(self.columns, self._elsewhere, kinds, signs, weights)
+
+    def fit_ledger(
+        self, ledger: Ledger, labels: Labels
+    ) -> tuple[DecisionStump, NDArray[np.int64], NDArray[np.int64]]:
+        """Fit a stump under the weights of a ledger, and part its rows by the stump's sides.
+
+        Returns
+        -------
+        stump : DecisionStump
+        masses : ndarray of shape (k, 3), int64
+            Weight of each kind on each side: below, above, missing.
+        answers : ndarray of shape (3,), int
+            1 for each side that the stump calls positive, else 0.
+        """
+        slack = _slack(ledger.mass, len(ledger.kinds))
+        # An edge moves by twice what its error moves.
+        found = find_signed_cut(self.columns.starts, ledger.sums, 2 * slack)
+        column, index = found[0], found[1]
+        sides = np.full(len(self.columns.cuts[column]) + 2, ABOVE, dtype=np.uint8)
+        sides[: index + 1], sides[-1] = BELOW, MISSING
+        masses = ledger.part(column, sides)
+        weighed = masses.sum(axis=0)
+        split = _named_sides(found, slack, int(weighed[ABOVE] - weighed[BELOW]), labels)
+        answers = np.array([split.below, split.above, split.missing])
+        stump = DecisionStump(max_bins=self.max_bins)._adopt(split, self.columns, labels.classes)
+        return stump, masses, answers if labels.positive == 1 else 1 - answers
 
     def _spread(self, rows: NDArray[np.intp], weights: Floats) -> Floats:
         spread = np.zeros(self.columns.codes.shape[1])
@@ -174,15 +223,10 @@ class PreparedStump:
         signed = np.where(labels.codes == labels.positive, masses, -masses)
         sum_signed(codes, starts, signed, sums)
         # An edge moves by twice what its error moves.
-        column, index, sign, missing = find_signed_cut(starts, sums, 2 * slack)
-        side = {1: labels.positive, -1: 1 - labels.positive}
-        if abs(missing) > 2 * slack:
-            unknown = side[1 if missing > 0 else -1]
-        else:
-            unmet = len(self.columns.cuts[column]) + 1
-            lean = lean_of_sides(codes[column], index, unmet, masses)
-            unknown = side[sign if lean > slack else -sign]
-        return Split(column, index, side[-sign], side[sign], unknown)
+        found = find_signed_cut(starts, sums, 2 * slack)
+        column, index = found[0], found[1]
+        lean = lean_of_sides(codes[column], index, len(self.columns.cuts[column]) + 1, masses)
+        return _named_sides(found, slack, lean, labels)
 
     def _split_many(self, masses: NDArray[np.int64], labels: Labels, slack: int) -> Split:
         starts = self.columns.starts
@@ -204,6 +248,22 @@ class PreparedStump:
             answers = np.where(answers == labels.positive, 1.0, -1.0)
         response: NDArray[Any] = answers[self.columns.codes[split.column]]
         return response
+
+
+def _slack(mass: int, n: int) -> int:
+    """Return the difference of integer weights that is within rounding."""
+    return max(int(1e-12 * mass), n)
+
+
+def _named_sides(found: tuple[int, int, int, int], slack: int, lean: int, labels: Labels) -> Split:
+    """Name the sides of a cut; missing values by their own weight, else as the heavier side."""
+    column, index, sign, missing = found
+    side = {1: labels.positive, -1: 1 - labels.positive}
+    if abs(missing) > 2 * slack:
+        unknown = side[1 if missing > 0 else -1]
+    else:
+        unknown = side[sign if lean > slack else -sign]
+    return Split(column, index, side[-sign], side[sign], unknown)
 
 
 def _heaviest(masses: NDArray[np.int64], slack: int) -> int:

@@ -1,0 +1,214 @@
+"""The account a stump learner keeps of its rows' weights, so that a round pays only for what has changed.
+
+Rows of one kind that lie on one side of a stump have their weights multiplied by one factor. Weights are
+float64; what is added up are the integers rint(w · scale), so that the sums are the same to the bit whether
+they are added up anew or brought up to date, in whatever order. The scale is a power of two that stays as it
+is while the total lies within bounds; then weights and scale are set anew. When, and to what, depends on the
+integer sums alone: so the whole course is the same for every order of the rows.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from costboost.kernels.fixed_point import total
+from costboost.kernels.ledger import (
+    TILE,
+    add_changes,
+    find_frequent,
+    join_tables,
+    list_elsewhere,
+    multiply_weights,
+    relate_factors,
+    sum_sides,
+)
+from costboost.learners.columns import BinnedColumns
+
+__all__ = ["ABOVE", "BELOW", "MISSING", "Elsewhere", "Ledger"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Octets = NDArray[np.uint8]
+
+#: Sides of a cut.
+BELOW, ABOVE, MISSING = range(3)
+_SIDES = 3
+
+#: Binary logarithm of the total after it was set anew, at most, and of its bounds.
+_FRESH, _LEAST, _MOST = 57, 54, 61
+_SCALE = 2.0**_FRESH
+#: Beyond this an exponential, or a product with it, might be no number.
+_LARGEST_EXPONENT = 300.0
+#: A factor above this could make much of a weight that counts as little or nothing.
+_LARGEST_FACTOR = 2.0**20
+#: Share of rows above which adding all weights up anew is the faster way.
+_MANY = 0.35
+#: Share of rows in one bin from which the others are listed.
+_MOSTLY = 0.6
+#: Rows from which additions to one bin wait for one another long enough to let four tables take turns.
+_ROWS_FOR_TABLES = 20_000
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """Of columns with a bin that most rows share, the rows in other bins.
+
+    Parameters
+    ----------
+    frequent : ndarray of shape (d,), int64
+        That bin; -1 if there is none.
+    starts : ndarray of shape (d, tiles + 1), int64
+    rows : ndarray, uint16
+    bins : ndarray, uint8
+        As `add_changes` reads them.
+    """
+
+    frequent: Ints
+    starts: Ints
+    rows: NDArray[np.uint16]
+    bins: Octets
+
+    @classmethod
+    def of(cls, columns: BinnedColumns) -> "Elsewhere":
+        """Look for such columns."""
+        d, n = columns.codes.shape
+        frequent = np.full(d, -1, dtype=np.int64)
+        starts = np.full((d, -(-n // TILE) + 1), -1, dtype=np.int64)
+        size = 0
+        for j, codes in enumerate(columns.codes):
+            best, count = find_frequent(codes, np.zeros(len(columns.cuts[j]) + 2, dtype=np.int64))
+            if count > _MOSTLY * n:
+                frequent[j], starts[j, 0] = best, size
+                size += n - int(count)
+        rows, bins = np.empty(size, dtype=np.uint16), np.empty(size, dtype=np.uint8)
+        for j, codes in enumerate(columns.codes):
+            if frequent[j] >= 0:
+                list_elsewhere(codes, int(frequent[j]), starts[j], rows, bins)
+        return cls(frequent, starts, rows, bins)
+
+
+class Ledger:
+    """Weights of the rows of two classes and their sums per bin.
+
+    Parameters
+    ----------
+    columns : BinnedColumns
+        Of at most 255 bins.
+    elsewhere : Elsewhere
+    kinds : ndarray of shape (n,), uint8
+        Rows of a kind are of one class and weighed alike.
+    signs : ndarray of shape (k,), int64
+        +1 or -1, the class of each kind.
+    weights : ndarray of shape (n,), float64, >= 0, not all 0
+        Kept and changed.
+
+    Attributes
+    ----------
+    sums : ndarray of shape (bins,), int64
+        Signed weight in each bin of each column.
+    """
+
+    def __init__(
+        self, columns: BinnedColumns, elsewhere: Elsewhere, kinds: Octets, signs: Ints, weights: Floats
+    ) -> None:
+        self.columns, self.elsewhere, self.kinds, self.signs = columns, elsewhere, kinds, signs
+        self.weights = weights
+        self._mass = self._whole = 0
+        tables = 4 if len(kinds) >= _ROWS_FOR_TABLES else 1
+        self.sums = np.zeros(columns.starts[-1], dtype=np.int64)
+        self._tables = np.zeros((tables, self.sums.size), dtype=np.int64)
+        self._part = _Part(columns.codes[0], np.zeros(256, dtype=np.uint8), *np.zeros((2, 0, 0), np.int64))
+        self._set_anew()
+
+    @property
+    def mass(self) -> int:
+        """Integer weight of all rows."""
+        return self._mass
+
+    def part(self, column: int, sides: Octets) -> Ints:
+        """Part the rows by the sides of a stump; return the integer weight of each kind on each.
+
+        Parameters
+        ----------
+        column : int
+        sides : ndarray by bin of the column
+
+        Returns
+        -------
+        ndarray of shape (k, 3), int64
+        """
+        codes = self.columns.codes[column]
+        masses, counts = np.zeros((2, len(self.signs), _SIDES), dtype=np.int64)
+        sum_sides(
+            codes, sides, _SIDES, self.kinds, self.weights, _SCALE, masses.reshape(-1), counts.reshape(-1)
+        )
+        self._part = _Part(codes, sides, masses, counts)
+        return masses
+
+    def sides_of_rows(self) -> Octets:
+        """(n,): the side that each row was parted to last."""
+        sides: Octets = self._part.sides[self._part.codes]
+        return sides
+
+    def reweigh(self, exponents: Floats, shares: Floats) -> None:
+        """Multiply weights by ``share · exp(exponent)``, up to one factor for all, by kind and side.
+
+        Parameters
+        ----------
+        exponents, shares : ndarrays of shape (k, 3)
+            Of the sides that rows were parted by last.
+        """
+        part, factors = self._part, np.empty(exponents.shape)
+        greatest, projected, touched = relate_factors(
+            exponents.reshape(-1),
+            shares.reshape(-1),
+            part.masses.reshape(-1),
+            part.counts.reshape(-1),
+            _LARGEST_EXPONENT,
+            factors.reshape(-1),
+        )
+        if greatest > _LARGEST_FACTOR or not 2.0**_LEAST < projected < 2.0**_MOST:
+            factors /= greatest
+            multiply_weights(part.codes, part.sides, _SIDES, self.kinds, factors.reshape(-1), self.weights)
+            self._set_anew()
+        else:
+            self._change(factors, anew=touched > _MANY * len(self.kinds))
+
+    def _set_anew(self) -> None:
+        """Bring the sum of the weights into (1/2, 1] by a power of two and add everything up."""
+        _, exponent = math.frexp(total(self.weights))
+        self._change(np.full((len(self.signs), _SIDES), math.ldexp(1.0, -exponent)), anew=True)
+
+    def _change(self, factors: Floats, *, anew: bool) -> None:
+        elsewhere, part = self.elsewhere, self._part
+        mass, whole = add_changes(
+            self.columns.codes,
+            self.columns.starts,
+            elsewhere.starts,
+            elsewhere.rows,
+            elsewhere.bins,
+            part.codes,
+            part.sides,
+            _SIDES,
+            self.kinds,
+            self.signs,
+            factors.reshape(-1),
+            _SCALE,
+            anew,
+            self.weights,
+            self._tables,
+        )
+        self._mass, self._whole = (mass, whole) if anew else (self._mass + mass, self._whole + whole)
+        join_tables(self._tables, self.columns.starts, elsewhere.frequent, self._whole, self.sums)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """How rows are parted: a column's codes, the side of each bin, weight and number of rows on each."""
+
+    codes: Octets
+    sides: Octets
+    masses: Ints
+    counts: Ints

@@ -1,0 +1,153 @@
+"""The account of weights against sums of Python integers: made anew or brought up to date, it is exact."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from costboost.kernels.ledger import TILE
+from costboost.learners import ledger as module
+from costboost.learners.columns import BinnedColumns
+from costboost.learners.ledger import Elsewhere, Ledger
+
+SCALE = 2**57
+
+
+def hostile_columns(rng: np.random.Generator, n: int) -> NDArray[np.float64]:
+    """A column of many values, a constant, an empty one, and some that mostly hold one value."""
+    mostly = np.where(rng.random((n, 2)) < [0.7, 0.95], 3.0, rng.normal(size=(n, 2)))
+    return np.column_stack(
+        [
+            rng.normal(size=n),
+            np.full(n, 7.0),
+            np.full(n, np.nan),
+            mostly,
+            np.where(rng.random(n) < 0.8, np.nan, rng.integers(0, 3, n)),
+            rng.integers(0, 2, n),
+        ]
+    )
+
+
+class Naive:
+    """The same account, row by row."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self.ledger = ledger
+
+    def sums(self) -> list[int]:
+        columns, signs = self.ledger.columns, self.ledger.signs[self.ledger.kinds]
+        sums = [0] * int(columns.starts[-1])
+        for codes, start in zip(columns.codes, columns.starts[:-1], strict=True):
+            for code, sign, mass in zip(codes, signs, self.masses(), strict=True):
+                sums[start + code] += int(sign) * mass
+        return sums
+
+    def masses(self) -> list[int]:
+        return [round(w * SCALE) for w in self.ledger.weights.tolist()]
+
+    def parted(self, column: int, sides: NDArray[np.uint8]) -> list[list[int]]:
+        parted = [[0] * 3 for _ in self.ledger.signs]
+        rows = zip(self.ledger.kinds, sides[self.ledger.columns.codes[column]], self.masses(), strict=True)
+        for kind, side, mass in rows:
+            parted[kind][side] += mass
+        return parted
+
+
+def opened(seed: int, n: int, kinds: int = 3) -> tuple[Ledger, np.random.Generator]:
+    rng = np.random.default_rng(seed)
+    columns = BinnedColumns.of(hostile_columns(rng, n), np.ones(n), 255)
+    weights = rng.lognormal(0, rng.choice([0.0, 1.0, 30.0]), n) * (rng.random(n) < 0.9)
+    weights[0] = 1.0
+    signs = rng.choice([-1, 1], kinds)
+    rows = rng.integers(0, kinds, n).astype(np.uint8)
+    return Ledger(columns, Elsewhere.of(columns), rows, signs, weights / weights.sum()), rng
+
+
+def random_sides(rng: np.random.Generator, ledger: Ledger) -> tuple[int, NDArray[np.uint8]]:
+    column = int(rng.integers(len(ledger.columns.cuts)))
+    return column, rng.integers(0, 3, len(ledger.columns.cuts[column]) + 2).astype(np.uint8)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 60), st.sampled_from([0.1, 1.0, 12.0, 200.0]))
+def test_the_sums_are_those_of_the_integers_whatever_the_factors(seed: int, n: int, spread: float) -> None:
+    ledger, rng = opened(seed, n)
+    naive = Naive(ledger)
+    for _ in range(6):
+        assert ledger.sums.tolist() == naive.sums()
+        assert ledger.mass == sum(naive.masses()) > 0
+        sides = random_sides(rng, ledger)
+        assert ledger.part(*sides).tolist() == naive.parted(*sides)
+        exponents = rng.normal(0.0, spread, (3, 3)) * (rng.random((3, 3)) < 0.7)
+        shares = rng.choice([1.0, 0.5, 1e-3, 0.0], (3, 3), p=[0.7, 0.1, 0.1, 0.1])
+        masses = ledger.part(*sides)
+        if not ((masses > 0) & (shares > 0)).any():
+            break  # no weight would be left
+        side = ledger.sides_of_rows()
+        weighed = masses[ledger.kinds, side] > 0
+        expected = (ledger.weights * (np.exp(exponents) * shares)[ledger.kinds, side])[weighed]
+        ledger.reweigh(exponents, shares)
+        if spread < 100.0:
+            weights = ledger.weights[weighed]
+            np.testing.assert_allclose(
+                weights / weights.sum(), expected / expected.sum(), rtol=1e-9, atol=1e-300
+            )
+
+
+@pytest.mark.parametrize("n", [TILE - 1, TILE, 2 * TILE + 5, 30_000])
+def test_changes_and_sums_made_anew_agree_to_the_bit(monkeypatch: pytest.MonkeyPatch, n: int) -> None:
+    outcomes = []
+    for many in (-1.0, 0.35, 2.0):  # always anew, as it pays, never anew
+        monkeypatch.setattr(module, "_MANY", many)
+        ledger, rng = opened(1, n, kinds=4)
+        for _ in range(12):
+            ledger.part(*random_sides(rng, ledger))
+            ledger.reweigh(rng.choice([0.0, 0.7, -0.4], (4, 3), p=[0.6, 0.2, 0.2]), np.ones((4, 3)))
+        outcomes.append((ledger.sums.tobytes(), ledger.weights.tobytes(), ledger.mass))
+    assert outcomes[0] == outcomes[1] == outcomes[2]
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_the_order_of_rows_changes_nothing(seed: int) -> None:
+    ledger, rng = opened(seed, 50)
+    order = np.random.default_rng(seed + 1).permutation(50)
+    columns = BinnedColumns(ledger.columns.codes[:, order].copy(), ledger.columns.cuts)
+    other = Ledger(
+        columns, Elsewhere.of(columns), ledger.kinds[order], ledger.signs, ledger.weights[order].copy()
+    )
+    for _ in range(8):
+        sides = random_sides(rng, ledger)
+        assert ledger.part(*sides).tolist() == other.part(*sides).tolist()
+        exponents = rng.normal(size=(3, 3))
+        for one in (ledger, other):
+            one.reweigh(exponents, np.ones((3, 3)))
+        assert ledger.sums.tolist() == other.sums.tolist()
+        assert ledger.weights[order].tolist() == other.weights.tolist()
+
+
+def test_only_rows_outside_the_most_frequent_bin_are_listed() -> None:
+    rng = np.random.default_rng(2)
+    columns = BinnedColumns.of(hostile_columns(rng, 3 * TILE // 2), np.ones(3 * TILE // 2), 255)
+    elsewhere = Elsewhere.of(columns)
+    shares = [np.bincount(codes).max() / len(codes) for codes in columns.codes]
+    assert [int(j) >= 0 for j in elsewhere.frequent] == [share > 0.6 for share in shares]
+    for codes, frequent, starts in zip(columns.codes, elsewhere.frequent, elsewhere.starts, strict=True):
+        if frequent < 0:
+            continue
+        for tile, first in enumerate(range(0, len(codes), TILE)):
+            own = codes[first : first + TILE]
+            part = slice(starts[tile], starts[tile + 1])
+            assert elsewhere.rows[part].tolist() == np.flatnonzero(own != frequent).tolist()
+            assert elsewhere.bins[part].tolist() == own[own != frequent].tolist()
+
+
+def test_weights_that_grow_for_long_stay_numbers() -> None:
+    ledger, rng = opened(3, 40)
+    for _ in range(500):
+        ledger.part(*random_sides(rng, ledger))
+        ledger.reweigh(np.full((3, 3), 5.0) * rng.choice([-1, 1], (3, 3)), np.ones((3, 3)))
+        assert 2**50 < ledger.mass < 2**62
+        assert np.isfinite(ledger.weights).all()
+    assert math.isclose(ledger.weights.sum() * SCALE, ledger.mass, rel_tol=1e-12)
