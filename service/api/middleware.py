@@ -107,6 +107,7 @@ class RequestLimits:
         is_upload = path == "/v1/datasets" or (
             path == "/v1/training-jobs" and media_type == "multipart/form-data"
         )
+        is_upload = is_upload or (path.endswith("/versions") and media_type == "application/zip")
         if path.endswith(("/predict", "/infer")):
             return self.max_predict_bytes
         return self.max_upload_bytes if is_upload else MAX_DOCUMENT_BYTES

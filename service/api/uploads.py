@@ -49,6 +49,11 @@ async def receive_body(request: Request, path: Path) -> Upload:
         The body is no table.
     """
     media_type = media_type_of(request.headers.get("content-type", ""))
+    return Upload(path, media_type, *await receive_file(request, path))
+
+
+async def receive_file(request: Request, path: Path) -> tuple[str, int]:
+    """Write the whole body to `path`, whatever it is; gives its sha256 and its size."""
     digest, size, pending = hashlib.sha256(), 0, bytearray()
     with path.open("wb") as file:
         async for chunk in request.stream():
@@ -59,7 +64,7 @@ async def receive_body(request: Request, path: Path) -> Upload:
                 pending.clear()
         size += len(pending)
         await anyio.to_thread.run_sync(_write, file, bytes(pending), digest)
-    return Upload(path, media_type, digest.hexdigest(), size)
+    return digest.hexdigest(), size
 
 
 async def receive_form(request: Request, path: Path, file_field: str = "file") -> Form:

@@ -29,15 +29,24 @@ CHUNK = 1 << 20
 Number = Annotated[int, Path(ge=1, lt=2**31, examples=[7])]
 
 
+class ImportedFrom(BaseModel):
+    """What a version was where it was made."""
+
+    model: str
+    version: int
+    created_at: datetime
+
+
 class VersionOut(BaseModel):
     """A version with all that made it."""
 
     id: str
     model: str
     version: int
-    training_job: str
-    dataset: str
+    training_job: str | None = Field(description="Null where the version was imported.")
+    dataset: str | None = Field(description="Null where the version was imported.")
     dataset_sha256: str
+    imported_from: ImportedFrom | None = Field(description="Where an imported version was made.")
     costs: Costs | None
     cost_spec: str | None
     algorithm: str
@@ -69,6 +78,7 @@ class VersionOut(BaseModel):
             training_job=version.job_id,
             dataset=version.dataset_id,
             dataset_sha256=version.dataset_sha256,
+            imported_from=None if version.origin is None else ImportedFrom.model_validate(version.origin),
             costs=spec.costs,
             cost_spec=spec.cost_spec,
             algorithm=spec.algorithm,

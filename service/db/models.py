@@ -1,5 +1,6 @@
-"""Adding a version to a model, in the transaction that ends its training job."""
+"""Adding a version to a model, in the transaction that ends its training job or takes it in from a file."""
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -13,6 +14,15 @@ from service.db.tables import AliasRow, ModelRow, RetiredModelRow, VersionRow
 from service.domain.ids import new_id
 from service.domain.models import CHAMPION
 from service.domain.training import TrainingJob
+
+
+@dataclass(frozen=True)
+class _Maker:
+    """Whose model gets a version, and who makes it."""
+
+    tenant_id: str
+    model: str
+    by: str
 
 
 def add_version(session: Session, job: TrainingJob, at: datetime, **content: Any) -> int:
@@ -29,35 +39,45 @@ def add_version(session: Session, job: TrainingJob, at: datetime, **content: Any
     int
         Its number. Two jobs that end at once wait for each other here and get two numbers.
     """
-    model_id, number, is_first = _next_number(session, job, at)
-    session.add(
-        VersionRow(
-            id=new_id("ver"),
-            tenant_id=job.tenant_id,
-            model_id=model_id,
-            number=number,
-            job_id=job.id,
-            dataset_id=job.dataset_id,
-            created_at=at,
-            **content,
-        )
-    )
-    if is_first:
-        _point(session, job, model_id, CHAMPION, version_number=number, reason="first version", updated_at=at)
+    maker = _Maker(job.tenant_id, job.model, job.id)
+    model_id, number = _add(session, maker, at, job_id=job.id, dataset_id=job.dataset_id, **content)
     if (alias := job.spec.on_success.alias) is not None:
         reason = f"trained by {job.id}"
-        _point(session, job, model_id, alias, version_number=number, reason=reason, updated_at=at)
+        _point(session, maker, model_id, alias, version_number=number, reason=reason, updated_at=at)
     session.flush()
     return number
 
 
-def _next_number(session: Session, job: TrainingJob, at: datetime) -> tuple[str, int, bool]:
+def add_imported(session: Session, tenant: str, model: str, by: str, at: datetime, **content: Any) -> int:
+    """Insert a version that was made elsewhere, and tell its number.
+
+    Parameters
+    ----------
+    content
+        As in :func:`add_version`, and `origin`.
+    """
+    _, number = _add(session, _Maker(tenant, model, by), at, job_id=None, dataset_id=None, **content)
+    session.flush()
+    return number
+
+
+def _add(session: Session, maker: _Maker, at: datetime, **content: Any) -> tuple[str, int]:
+    model_id, number, is_first = _next_number(session, maker, at)
+    place = {"tenant_id": maker.tenant_id, "model_id": model_id, "number": number, "created_at": at}
+    session.add(VersionRow(id=new_id("ver"), **place, **content))
+    if is_first:
+        reason = "first version"
+        _point(session, maker, model_id, CHAMPION, version_number=number, reason=reason, updated_at=at)
+    return model_id, number
+
+
+def _next_number(session: Session, maker: _Maker, at: datetime) -> tuple[str, int, bool]:
     """Count a version of the model, which is made with its first one, and tell whether it was."""
-    retired = (RetiredModelRow.tenant_id == job.tenant_id) & (RetiredModelRow.name == job.model)
+    retired = (RetiredModelRow.tenant_id == maker.tenant_id) & (RetiredModelRow.name == maker.model)
     new = {
         "id": new_id("model"),
-        "tenant_id": job.tenant_id,
-        "name": job.model,
+        "tenant_id": maker.tenant_id,
+        "name": maker.model,
         "description": "",
         "tags": {},
         "revision": 1,
@@ -66,7 +86,7 @@ def _next_number(session: Session, job: TrainingJob, at: datetime) -> tuple[str,
         "created_at": at,
         "updated_at": at,
     }
-    of_tenant = (ModelRow.tenant_id == job.tenant_id) & (ModelRow.name == job.model)
+    of_tenant = (ModelRow.tenant_id == maker.tenant_id) & (ModelRow.name == maker.model)
     counted = update(ModelRow).where(of_tenant).values(last_number=ModelRow.last_number + 1)
     while True:
         made = session.scalar(_insert_unless_there(session).values(new).returning(ModelRow.id))
@@ -84,14 +104,14 @@ def _insert_unless_there(session: Session) -> Insert:
     return postgresql.insert(ModelRow).on_conflict_do_nothing(index_elements=["tenant_id", "name"])
 
 
-def _point(session: Session, job: TrainingJob, model_id: str, name: str, **place: Any) -> None:
+def _point(session: Session, maker: _Maker, model_id: str, name: str, **place: Any) -> None:
     of_model = (AliasRow.model_id == model_id) & (AliasRow.name == name)
     moved = update(AliasRow).where(of_model).values(revision=AliasRow.revision + 1, **place)
     if rows_of(session.execute(moved)) == 0:
         session.add(
-            AliasRow(id=new_id("alias"), tenant_id=job.tenant_id, model_id=model_id, name=name, **place)
+            AliasRow(id=new_id("alias"), tenant_id=maker.tenant_id, model_id=model_id, name=name, **place)
         )
     told = {"version": place["version_number"], "reason": place["reason"]}
-    target = f"/v1/models/{job.model}/aliases/{name}"
-    audit_log.add(session, job.tenant_id, job.id, "alias.put", target, **told)
-    webhooks.announce_alias(session, job.tenant_id, job.model, name, **told)
+    target = f"/v1/models/{maker.model}/aliases/{name}"
+    audit_log.add(session, maker.tenant_id, maker.by, "alias.put", target, **told)
+    webhooks.announce_alias(session, maker.tenant_id, maker.model, name, **told)

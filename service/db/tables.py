@@ -255,9 +255,10 @@ class VersionRow(Base):
     tenant_id: Mapped[str]
     model_id: Mapped[str] = mapped_column(ForeignKey("models.id"))
     number: Mapped[int]
-    job_id: Mapped[str] = mapped_column(ForeignKey("training_jobs.id"), unique=True)
-    dataset_id: Mapped[str] = mapped_column(ForeignKey("datasets.id"))
+    job_id: Mapped[str | None] = mapped_column(ForeignKey("training_jobs.id"), unique=True)
+    dataset_id: Mapped[str | None] = mapped_column(ForeignKey("datasets.id"))
     dataset_sha256: Mapped[str]
+    origin: Mapped[dict[str, Any] | None]
     spec: Mapped[TrainingSpec]
     schema: Mapped[dict[str, Any]]
     metrics: Mapped[dict[str, Any]]

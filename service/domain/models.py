@@ -55,10 +55,14 @@ class Model:
 @dataclass(frozen=True)
 class Version:
     """
-    The result of one training job; never changes.
+    The result of one training job, here or in another installation; never changes.
 
     Attributes
     ----------
+    job_id, dataset_id : str or None
+        None where it was imported.
+    origin : mapping or None
+        Where an imported one came from: its model, version, dataset and currency there.
     report_sha256, test_part_sha256 : str or None
         Curves and the like, and what was said about each row of the test part. Versions from before these
         were kept have none.
@@ -68,9 +72,10 @@ class Version:
     tenant_id: str
     model_id: str
     number: int
-    job_id: str
-    dataset_id: str
+    job_id: str | None
+    dataset_id: str | None
     dataset_sha256: str
+    origin: Mapping[str, Any] | None
     spec: TrainingSpec
     schema: Mapping[str, Any]
     metrics: Mapping[str, Any]

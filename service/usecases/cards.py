@@ -83,7 +83,7 @@ def read_card(
 def _data(facts: _Facts) -> dict[str, Any]:
     dataset, used = facts.dataset, {one["name"] for one in facts.version.schema["columns"]}
     return {
-        "dataset": dataset.id,
+        "dataset": dataset.id or None,
         "name": dataset.name,
         "rows": dataset.rows,
         "test_rows": len(facts.part.codes),
@@ -151,6 +151,9 @@ def _performance(facts: _Facts) -> dict[str, Any]:
 def _lineage(version: Version) -> dict[str, Any]:
     return {
         "training_job": version.job_id,
+        "imported_from": None
+        if version.origin is None
+        else {"model": version.origin["model"], "version": version.origin["version"]},
         "dataset": version.dataset_id,
         "dataset_sha256": version.dataset_sha256,
         "cost_spec": version.spec.cost_spec,
@@ -161,6 +164,10 @@ def _lineage(version: Version) -> dict[str, Any]:
 
 
 def _subgroups(store: FolderStore, facts: _Facts, by: str) -> dict[str, Any]:
+    if facts.version.origin is not None:
+        detail = "the version was imported, and the rows it was judged on stayed where it was made"
+        fault = FieldError("/query/by", "no_dataset", detail)
+        raise InvalidError("invalid", "1 field is wrong", [fault])
     column = _column(facts.dataset, by)
     with store.open(facts.dataset.content_sha256) as content:
         values = read_parquet(content, [InputColumn(column.name, column.type)])[column.name]

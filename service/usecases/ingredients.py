@@ -1,5 +1,6 @@
 """The dataset and the costs that a spec names: found in the database, carried to the child of an attempt."""
 
+from dataclasses import replace
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -8,6 +9,7 @@ from sqlalchemy.orm import Session
 from service.domain.costs import COSTS, Costs
 from service.domain.datasets import Dataset
 from service.domain.errors import FieldError, InvalidError
+from service.domain.exports import dataset_of
 from service.domain.models import Version
 from service.domain.training import SettledSpec, TrainingSpec
 from service.usecases.naming import cost_spec_called, dataset_called
@@ -47,7 +49,14 @@ def place(
 
 
 def of_version(session: Session, tenant: str, version: Version) -> tuple[Dataset, Costs, str | None]:
-    """The dataset and the costs that a version was made of, and the currency if it is known."""
+    """The dataset and the costs that a version was made of, and the currency if it is known.
+
+    The dataset of an imported version is known, but not here: its id is empty.
+    """
+    if version.origin is not None:
+        assert version.spec.costs is not None
+        there = replace(dataset_of(version.origin), id="", content_sha256="")
+        return there, version.spec.costs, version.origin["currency"]
     dataset, costs = find(session, tenant, version.spec)
     named = version.spec.cost_spec
     found = None if named is None else cost_spec_called(session, tenant, named)

@@ -39,6 +39,8 @@ BODIES = {
     "put_alias": {"version": 1},
     "change_model": {"description": "of another tenant"},
 }
+#: Operations that make what their path names.
+MAKING = {"import_version"}
 #: Parameters of paths that name nothing of a tenant.
 SHARED = {"name", "subject"}
 
@@ -170,7 +172,7 @@ def test_what_is_of_another_tenant_answers_as_what_is_not_there(guarded: Guarded
     seen = 0
     for method, path, operation in guarded.operations():
         parameters = {one["name"] for one in operation.get("parameters", ()) if one["in"] == "path"}
-        if not parameters - SHARED:
+        if not parameters - SHARED or operation["operationId"] in MAKING:
             continue
         assert parameters <= set(NOWHERE), f"{path}: a new kind of id belongs into this test"
         answers = [

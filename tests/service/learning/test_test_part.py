@@ -7,6 +7,7 @@ import pytest
 import safetensors.numpy
 
 from service.domain.errors import ConflictError
+from service.domain.reports import Report
 from service.learning import fit, load_report, load_test_part
 
 AMOUNTS = {"fn": {"per": {"amount": 1.0}}, "fp": {"per": {"price": 1.0}}}
@@ -67,3 +68,17 @@ def test_other_bytes_are_refused(trained):
             with pytest.raises(ConflictError) as refused:
                 load(wrong)
             assert refused.value.code == "artifact_corrupt"
+
+
+@pytest.mark.parametrize(
+    ("costs", "classes", "more"),
+    [
+        (AMOUNTS, ("legit", "fraud"), {}),
+        (MATRIX, ("a", "b", "c"), {"params": {"n_estimators": 3, "estimator": "tree"}}),
+        (AMOUNTS, ("legit", "fraud"), {"params": {}, "search": {"params": {"n_estimators": [2, 4]}}}),
+    ],
+)
+def test_a_report_is_what_an_import_takes(table, spec, spelled, columns_of, costs, classes, more):
+    dataset, typed = table(columns_of(300, classes=classes))
+    found = fit(spec(costs, **more), dataset, typed, spelled(costs))
+    Report.model_validate_json(found.report)
