@@ -204,8 +204,8 @@ def _predict(asked: _Asked, request: Request) -> tuple[bytes, Recorded]:
     loaded, wish, sent, costs = asked.loaded, asked.wish, asked.sent, asked.costs
     max_rows = request.app.state.wiring.settings.max_predict_rows
     with SCORE.time():
-        price = loaded.model.review_price
-        predicted = predict(loaded.predictor, wish, sent, costs, max_rows, review_price=price)
+        review_price = loaded.model.review_price
+        predicted = predict(loaded.predictor, wish, sent, costs, max_rows, review_price=review_price)
     if wish.record is not False:  # what is not recorded teaches nothing, so chance has no part in it
         predicted = controlled(predicted, loaded)
     count(loaded, predicted)
