@@ -56,6 +56,7 @@ if TYPE_CHECKING:
         decide_by_label,
         decide_by_threshold,
     )
+    from costboost.drift import Drift, category_drift, number_drift, stability_index
     from costboost.explain import CostsWithout, Explainer, Explanation, costs_without
     from costboost.features import FeatureEncoder
     from costboost.intervals import mean_interval, share_interval
@@ -107,6 +108,7 @@ __all__ = [
     "CostsWithout",
     "DecisionStump",
     "Decisions",
+    "Drift",
     "Explainer",
     "Explanation",
     "FeatureEncoder",
@@ -137,6 +139,7 @@ __all__ = [
     "brier_curve",
     "calibration_line",
     "canonical_order",
+    "category_drift",
     "correct_priors",
     "cost_range_report",
     "costs_without",
@@ -159,6 +162,7 @@ __all__ = [
     "margin_distribution",
     "mean_interval",
     "net_benefit_curve",
+    "number_drift",
     "plan_reviews",
     "pr_curve",
     "realised_cost",
@@ -168,6 +172,7 @@ __all__ = [
     "search_params",
     "shapes",
     "share_interval",
+    "stability_index",
     "staged_table",
     "threshold_table",
     "unreasonable_rows",
@@ -210,6 +215,7 @@ _HOMES = {
         "staged_table",
     ),
     "decisions": ("Decisions", "correct_priors", "decide", "decide_by_label", "decide_by_threshold"),
+    "drift": ("Drift", "category_drift", "number_drift", "stability_index"),
     "explain": ("CostsWithout", "Explainer", "Explanation", "costs_without"),
     "features": ("FeatureEncoder",),
     "intervals": ("mean_interval", "share_interval"),

@@ -1,5 +1,6 @@
 """/v1/models/{model}/performance: what decisions cost in the end, beside what was expected."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Literal
 
@@ -12,7 +13,9 @@ from service.api.problems import responses
 from service.api.routes import StrictRoute
 from service.domain.errors import FieldError, InvalidError
 from service.domain.outcomes import Moment, Span, Window
+from service.usecases import drift as drifting
 from service.usecases import performance
+from service.usecases.drift import VersionDrift
 from service.usecases.performance import Performance
 
 router = APIRouter(route_class=StrictRoute, tags=["performance"])
@@ -125,12 +128,51 @@ class PartOut(_Out):
     by_maturity: list[ByMaturityOut]
 
 
+class DriftOut(_Out):
+    """How far a sample is from the test part."""
+
+    psi: float = Field(description="Population stability index: below 0.1 little, above 0.25 much.")
+    psi_by_chance: float = Field(description="What it is on average where nothing has moved.")
+    ks: float | None = Field(description="Largest distance of the distribution functions; null: categories.")
+    reference: int = Field(description="Rows of the test part that were looked at.")
+    sample: int
+    missing_reference: float
+    missing: float
+
+
+class ClassDriftOut(_Out):
+    """What is said of one class."""
+
+    name: str
+    probability: DriftOut
+    calibration: RealisedOut = Field(
+        description="How much more often the class came than its probabilities said: shares, no money."
+    )
+
+
+class InputDriftOut(_Out):
+    """One column."""
+
+    name: str
+    drift: DriftOut
+
+
+class VersionDriftOut(_Out):
+    """Decisions of a version beside the rows that were set aside to test it."""
+
+    classes: list[ClassDriftOut] = Field(description="Of two classes the positive one.")
+    inputs: list[InputDriftOut] | None = Field(
+        description="What moved most comes first; null where the records hold no rows (`record_rows`)."
+    )
+
+
 class VersionPerformanceOut(_Out):
     """One version."""
 
     version: int
     total: PartOut
     windows: list[PartOut] = Field(description="Newest first; windows without decisions are left out.")
+    drift: VersionDriftOut | None = Field(default=None, description="Where `drift` asks for it.")
 
 
 class ComparisonOut(_Out):
@@ -160,15 +202,19 @@ class PerformanceOut(_Out):
     comparisons: list[ComparisonOut]
 
     @classmethod
-    def of(cls, model: str, window: Window, found: Performance) -> "PerformanceOut":
+    def of(
+        cls, model: str, window: Window, found: Performance, drifts: Sequence[VersionDrift] = ()
+    ) -> "PerformanceOut":
         """Show it."""
+        moved = {one.version: VersionDriftOut.model_validate(one) for one in drifts}
+        versions = [VersionPerformanceOut.model_validate(one) for one in found.versions]
         return cls(
             model=model,
             since=found.span.since,
             until=found.span.until,
             window=window,
             truncated=found.truncated,
-            versions=[VersionPerformanceOut.model_validate(one) for one in found.versions],
+            versions=[one.model_copy(update={"drift": moved.get(one.version)}) for one in versions],
             comparisons=[ComparisonOut.model_validate(one) for one in found.comparisons],
         )
 
@@ -187,13 +233,17 @@ def read_performance(
     since: Annotated[Moment | None, Query(description="90 days before `until`, if left out.")] = None,
     until: Annotated[Moment | None, Query(description="Now, if left out.")] = None,
     window: Annotated[Window, Query(description="How the time is cut; all: not at all.")] = "week",
+    drift: Annotated[
+        bool, Query(description="Also compare probabilities, calibration and inputs with the test part.")
+    ] = False,
 ) -> PerformanceOut:
     """Set what recorded decisions cost beside what was expected of them, by version and window."""
     end = until or datetime.now(UTC)
     begin = since or end - DEFAULT_SPAN
     _check(begin, end, window)
     found = performance.performance(wired.readers, tenant, model, Span(begin, end), window)
-    return PerformanceOut.of(model, window, found)
+    moved = drifting.drift(wired.readers, wired.store, tenant, model, Span(begin, end)) if drift else []
+    return PerformanceOut.of(model, window, found, moved)
 
 
 def _check(since: datetime, until: datetime, window: Window) -> None:

@@ -9,7 +9,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session, aliased, defer
 
 from service.db.tables import FeedbackRow, PredictionRow
 from service.domain.models import Model
-from service.domain.outcomes import CONTROL, Outcome, Pair, Span
+from service.domain.outcomes import CONTROL, Outcome, Pair, Recorded, Span
 
 #: By version id its positive class; None for more than two classes.
 Positives = Mapping[str, str | None]
@@ -60,6 +60,24 @@ def pairs(session: Session, model: Model, positives: Positives, span: Span, limi
         _pair(record, positives.get(record.version_id), number, decision, label)
         for record, number, decision, label in rows
         if decision in record.expected_cost
+    ]
+
+
+def recorded(session: Session, model: Model, positives: Positives, span: Span, limit: int) -> list[Recorded]:
+    """Give what was said about rows of a time, the newest first, with their labels."""
+    query = select(PredictionRow, FeedbackRow.label).outerjoin(FeedbackRow, _COUNTS)
+    rows = session.execute(
+        query.where(*_answered(model, span)).order_by(PredictionRow.decided_at.desc()).limit(limit)
+    )
+    return [
+        Recorded(
+            version_id=record.version_id,
+            probabilities=record.probabilities,
+            row=record.row,
+            reveal=_reveal(record, positives.get(record.version_id)),
+            label=label,
+        )
+        for record, label in rows
     ]
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, AwareDatetime
 
@@ -102,3 +102,23 @@ def next_floor(begin: datetime, window: Window) -> datetime:
     """Begin of the window after the one that begins there."""
     days = {"day": 1, "week": 7, "month": 32}[window]
     return floor(begin + timedelta(days=days), window)
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What a version said about a row, and what the row was: what drift is computed from.
+
+    Attributes
+    ----------
+    probabilities : mapping of class to probability
+    row : mapping or None
+        The row itself, where the model keeps rows.
+    reveal, label
+        As of an `Outcome`.
+    """
+
+    version_id: str
+    probabilities: Mapping[str, float]
+    row: Mapping[str, Any] | None
+    reveal: float
+    label: str | None

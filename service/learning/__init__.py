@@ -8,6 +8,7 @@ from costboost.realised import RealisedCost
 from service.learning.algorithms import AlgorithmInfo, algorithm, algorithms, settle, warm
 from service.learning.checking import check
 from service.learning.division import Division, division_columns, rehearse
+from service.learning.drift import ClassDrift, InputDrift, class_drifts, input_drifts
 from service.learning.fitting import Trained, fit
 from service.learning.groups import by_class, by_group, figures
 from service.learning.outcomes import Outcomes, outcomes_of, outcomes_of_pairs
@@ -38,8 +39,10 @@ __all__ = [
     "Answers",
     "Case",
     "Circumstances",
+    "ClassDrift",
     "Division",
     "Explanation",
+    "InputDrift",
     "Outcomes",
     "Predictor",
     "PricedCosts",
@@ -55,6 +58,7 @@ __all__ = [
     "case_of_test_part",
     "check",
     "checks",
+    "class_drifts",
     "consequences",
     "cost_spec",
     "count_unreasonable",
@@ -62,6 +66,7 @@ __all__ = [
     "division_columns",
     "figures",
     "fit",
+    "input_drifts",
     "load",
     "load_report",
     "load_test_part",

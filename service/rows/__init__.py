@@ -12,7 +12,7 @@ from service.rows.encoding import encode_table, iterate_csv
 from service.rows.intake import Table, read_table
 from service.rows.json_reader import read_objects
 from service.rows.media import MEDIA_TYPES, media_type_of
-from service.rows.parquet import holds_text, read_parquet, write_parquet
+from service.rows.parquet import holds_text, read_parquet, read_rows, write_parquet
 from service.rows.reading import read_raw
 from service.rows.sent import JsonRows, Sent, TableRows, plain_row
 
@@ -34,6 +34,7 @@ __all__ = [
     "read_objects",
     "read_parquet",
     "read_raw",
+    "read_rows",
     "read_table",
     "text_of",
     "write_parquet",

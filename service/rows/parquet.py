@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from service.domain.datasets import InputColumn
 from service.rows import times
@@ -50,6 +51,19 @@ def read_parquet(file: BinaryIO, schema: Sequence[InputColumn]) -> dict[str, Typ
 def read_batches(file: BinaryIO, rows: int = 8_192) -> Iterator[pa.RecordBatch]:
     """Read a stored file a few rows at a time."""
     yield from pq.ParquetFile(file).iter_batches(rows, use_threads=False)
+
+
+def read_rows(
+    file: BinaryIO, schema: Sequence[InputColumn], rows: NDArray[np.int64]
+) -> dict[str, TypedArray]:
+    """Read some rows of a stored file by their numbers, in the order of the file, a piece at a time."""
+    wanted, first, pieces = np.sort(rows), 0, list[pa.RecordBatch]()
+    names = [column.name for column in schema]
+    for batch in pq.ParquetFile(file).iter_batches(_ROW_GROUP, columns=names, use_threads=False):
+        here = wanted[(wanted >= first) & (wanted < first + batch.num_rows)] - first
+        pieces.append(batch.take(pa.array(here)))
+        first += batch.num_rows
+    return from_table(pa.Table.from_batches(pieces), schema)
 
 
 def holds_text(file: BinaryIO, column: str, text: str) -> bool:

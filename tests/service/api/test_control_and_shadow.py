@@ -107,3 +107,29 @@ def test_decisions_are_counted_with_their_cost_and_the_stages_with_their_time(wa
     assert figure(of_model) - before[0] == pytest.approx(expected)
     assert figure(of_writing) - before[1] == 1
     assert figure("costboost_worker_heartbeat_age_seconds") < 30
+
+
+def test_what_has_moved_since_the_test_stands_out(watched: Service) -> None:
+    """Rows like those of training, but all of one hour: that column moves, the others do not."""
+    change(watched, record_rows=True)
+    lines = [line.split(",") for line in table(120, seed=5).splitlines()[1:]]
+    rows = [{"amount": float(a), "hour": 3, "merchant": m} for a, _, m, _ in lines]
+    watched.predict(
+        "watched", [*rows, {"amount": None, "hour": 3, "merchant": "new"}], record="durable", version=2
+    )
+    answer = watched.http.get("/v1/models/watched/performance", params={"drift": True, "window": "all"})
+    versions = {one["version"]: one for one in answer.json()["versions"]}
+    inputs = versions[2]["drift"]["inputs"]
+    assert inputs[0]["name"] == "hour"
+    assert inputs[0]["drift"]["psi"] > 1 > inputs[1]["drift"]["psi"]
+    assert inputs[0]["drift"]["ks"] > 0.5
+    by_name = {one["name"]: one["drift"] for one in inputs}
+    assert (by_name["amount"]["sample"], by_name["merchant"]["ks"]) == (121, None)
+    assert by_name["amount"]["missing"] == pytest.approx(1 / 121)
+    [fraud] = versions[2]["drift"]["classes"]
+    assert fraud["name"] == "fraud"
+    assert fraud["probability"]["sample"] == 121
+    assert fraud["calibration"]["method"] == "not_identifiable"  # nobody has told a label
+    assert versions[1]["drift"]["inputs"] is None or versions[1]["drift"]["classes"]
+    change(watched, record_rows=False)
+    assert watched.http.get("/v1/models/watched/performance").json()["versions"][0]["drift"] is None
