@@ -1,6 +1,8 @@
 """The Prometheus figures of the API process, all named `costboost_…`."""
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from collections.abc import Iterator
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric, generate_latest
 
 from service.usecases.monitoring import Figures
 
@@ -19,7 +21,7 @@ REQUEST_SECONDS = Histogram(
 DECISIONS = Counter(
     "costboost_decisions",
     "Rows decided, by the class that the decision serves.",
-    ["model", "version", "label"],
+    ["tenant", "model", "version", "label"],
     registry=REGISTRY,
 )
 
@@ -27,7 +29,7 @@ DECISIONS = Counter(
 EXPECTED_COST = Gauge(
     "costboost_expected_cost",
     "Sum of what the decisions of this process were expected to cost; benefits count below 0.",
-    ["model", "version"],
+    ["tenant", "model", "version"],
     registry=REGISTRY,
 )
 _STAGES = Histogram(
@@ -43,6 +45,26 @@ UNSHADOWED = Counter(
     "Recorded requests that no challenger decided, because too many waited.",
     registry=REGISTRY,
 )
+
+
+def figures_of(tenant: str) -> bytes:
+    """Figures in Prometheus' text form: those of the service, and of what has a tenant those of this one."""
+    return generate_latest(_OfTenant(tenant))
+
+
+class _OfTenant:
+    """The registry as one tenant may see it."""
+
+    def __init__(self, tenant: str) -> None:
+        self._tenant = tenant
+
+    def collect(self) -> Iterator[Metric]:
+        """Give each figure without the samples of other tenants."""
+        for metric in REGISTRY.collect():
+            metric.samples = [
+                one for one in metric.samples if one.labels.get("tenant", self._tenant) == self._tenant
+            ]
+            yield metric
 
 
 def work_figures(found: Figures, waiting_records: int) -> bytes:

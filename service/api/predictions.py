@@ -235,7 +235,7 @@ def count(loaded: Loaded, predicted: Predicted) -> None:
     """Count what was decided."""
     answers = predicted.answers
     if answers is not None:
-        of_version = loaded.model.name, str(loaded.version.number)
+        of_version = loaded.version.tenant_id, loaded.model.name, str(loaded.version.number)
         expected = np.take_along_axis(answers.expected_cost, answers.decision[:, None], axis=1)
         EXPECTED_COST.labels(*of_version).inc(float(expected.sum()))
         for label, rows in Counter(answers.label.tolist()).items():

@@ -5,14 +5,14 @@ from typing import Literal
 
 import anyio
 from fastapi import APIRouter
-from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import BaseModel, Field
 from starlette.requests import Request
 from starlette.responses import Response
 
 from service.api.access import opened_by
-from service.api.context import Wired
-from service.api.figures import REGISTRY, work_figures
+from service.api.context import Tenant, Wired
+from service.api.figures import figures_of, work_figures
 from service.api.problems import responses
 from service.api.routes import StrictRoute
 from service.usecases import monitoring, readiness
@@ -85,8 +85,8 @@ async def version(request: Request) -> VersionInfo:
     responses={200: {"content": {"text/plain": {}}}, **responses(401, 403, 503)},
 )
 @opened_by("admin")
-def metrics(request: Request, wired: Wired) -> Response:
+def metrics(request: Request, wired: Wired, tenant: Tenant) -> Response:
     """Give requests, latencies, decisions, jobs and workers in Prometheus' text form."""
     found = monitoring.figures(wired.readers)
-    text = generate_latest(REGISTRY) + work_figures(found, request.app.state.recorder.waiting)
+    text = figures_of(tenant) + work_figures(found, request.app.state.recorder.waiting)
     return Response(text, media_type=CONTENT_TYPE_LATEST)

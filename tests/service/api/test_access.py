@@ -256,6 +256,35 @@ def test_every_route_is_counted(guarded: Guarded) -> None:
         assert counted in figures, (method, path)
 
 
+def test_figures_name_nothing_of_another_tenant(guarded: Guarded) -> None:
+    rows = [{"amount": 1, "hour": 1, "merchant": "a"}]
+    guarded.ask("POST", "/predict", guarded.admins["ours"], json={"model": "guarded", "rows": rows})
+    ours, theirs = (
+        guarded.ask("GET", "/metrics", guarded.admins[tenant]).text for tenant in ("ours", "theirs")
+    )
+    assert 'costboost_decisions_total{label="' in ours
+    assert 'model="guarded"' in ours
+    assert 'model="guarded"' not in theirs
+
+
+def test_the_inference_protocol_knows_keys_and_tenants_too(guarded: Guarded) -> None:
+    predict = {tenant: guarded.key(["predict"], tenant) for tenant in ("ours", "theirs")}
+    for method, path in (
+        ("GET", "/v2/models/{model}"),
+        ("GET", "/v2/models/{model}/versions/1/ready"),
+        ("POST", "/v2/models/{model}/infer"),
+    ):
+        sent = {"json": {"inputs": []}} if method == "POST" else {}
+        where = path.replace("{model}", "guarded")
+        assert guarded.ask(method, where, None, **sent).status_code == 401
+        assert guarded.ask(method, where, guarded.key(["data"]), **sent).status_code == 403
+        assert guarded.ask(method, where, predict["ours"], **sent).status_code in (200, 400)
+        nowhere = guarded.ask(method, path.replace("{model}", "no-such-model"), predict["theirs"], **sent)
+        foreign = guarded.ask(method, where, predict["theirs"], **sent)
+        assert (foreign.status_code, foreign.text) == (nowhere.status_code, nowhere.text)
+        assert foreign.status_code in (400, 404)
+
+
 def test_probes_and_pages_need_no_key(guarded: Guarded) -> None:
     for path in ("/livez", "/readyz", "/version", "/docs", "/openapi.json", "/problems/unauthorized"):
         assert guarded.ask("GET", path, None).status_code == 200

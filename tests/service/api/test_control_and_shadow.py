@@ -99,7 +99,7 @@ def test_decisions_are_counted_with_their_cost_and_the_stages_with_their_time(wa
         lines = watched.http.get("/metrics").text.splitlines()
         return sum(float(line.rpartition(" ")[2]) for line in lines if line.startswith(name))
 
-    of_model = 'costboost_expected_cost{model="watched",version="1"}'
+    of_model = 'costboost_expected_cost{model="watched",tenant="default",version="1"}'
     of_writing = 'costboost_predict_stage_seconds_count{stage="write"}'
     before = figure(of_model), figure(of_writing)
     found = watched.predict("watched", ROWS[:5], record=True)

@@ -130,6 +130,18 @@ def test_of_two_at_once_one_is_told_to_wait(keyed: Service) -> None:
     same(answers[0], post(keyed, "/v1/datasets", content=TABLE, headers=CSV))
 
 
+def test_of_many_at_once_one_makes_it(keyed: Service) -> None:
+    answers: list[httpx2.Response] = []
+    threads = [threading.Thread(target=lambda: answers.append(post(keyed))) for _ in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert {one.status_code for one in answers} <= {201, 409}
+    assert sum("idempotency-replayed" not in one.headers for one in answers if one.status_code == 201) == 1
+    assert count(keyed, "/v1/cost-specs") == 1
+
+
 def rows(service: Service) -> list[IdempotencyRow]:
     with service.wiring.readers() as session:
         return list(session.scalars(select(IdempotencyRow)))

@@ -338,4 +338,4 @@ def test_a_corrupt_artifact_is_refused_and_others_serve_on(cards: Service, fraud
 def test_decisions_are_counted(cards: Service) -> None:
     cards.predict("cards", ROWS[:10])
     text = cards.http.get("/metrics").text
-    assert 'costboost_decisions_total{label="legit",model="cards",version="1"}' in text
+    assert 'costboost_decisions_total{label="legit",model="cards",tenant="default",version="1"}' in text
