@@ -76,7 +76,7 @@ constraints: ## resolve pyproject.toml afresh and write constraints.txt
 	rm -rf .venv-constraints
 	$(PYTHON) -m venv .venv-constraints
 	.venv-constraints/bin/python -m pip -qq install hatchling editables
-	.venv-constraints/bin/python -m pip -qq install --no-build-isolation --editable '.[dev,bench]'
+	.venv-constraints/bin/python -m pip -qq install --no-build-isolation --editable '.[dev,bench,otel]'
 	{ echo "# The exact versions Costboost is tested with. Written by \`make constraints\`; do not edit by hand."; \
 	  .venv-constraints/bin/python -m pip freeze --exclude-editable; } > constraints.txt
 	rm -rf .venv-constraints

@@ -76,6 +76,8 @@ def _of(readers: Sessions, store: FolderStore, version: Version, found: Sequence
 def _inputs(
     readers: Sessions, store: FolderStore, version: Version, part: TestPart, rows: Sequence[dict[str, Any]]
 ) -> list[InputDrift] | None:
+    if version.dataset_id is None:  # it came from elsewhere
+        return None
     columns = version.schema["columns"]
     described = [InputColumn(column["name"], column["type"], optional=True) for column in columns]
     tested = part.rows[:: 1 + len(part.rows) // MOST]
