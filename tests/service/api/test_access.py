@@ -87,7 +87,8 @@ def guarded(
             for tenant in ("ours", "theirs")
         }
         service.http.headers["Authorization"] = f"Bearer {admins['ours']}"
-        job = service.train("guarded", fraud_csv, {"fn": 20, "fp": 1}, params={"n_estimators": 2})
+        quick = {"algorithm": "adacost", "params": {"n_estimators": 2}}
+        job = service.train("guarded", fraud_csv, {"fn": 20, "fp": 1}, **quick)
         assert job["status"] == "succeeded", job
         spec = service.http.post("/v1/cost-specs", json={"name": "guarded", "fn": 5, "fp": 1}).json()
         rows = [{"amount": 1, "hour": 1, "merchant": "a"}]
@@ -419,7 +420,7 @@ def test_deleting_models_and_versions_is_told(guarded: Guarded) -> None:
     try:
         for _ in range(2):
             spec = {"model": "doomed", "dataset": guarded.ours["dataset"], "costs": {"fn": 9, "fp": 1}}
-            spec["params"] = {"n_estimators": 2}
+            spec |= {"algorithm": "adacost", "params": {"n_estimators": 2}}
             service.wait(service.http.post("/v1/training-jobs", json=spec).json()["id"])
     finally:
         del service.http.headers["Authorization"]
