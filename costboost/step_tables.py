@@ -130,10 +130,11 @@ class StepTables:
                 for one in self.functions
             ]
         from costboost.kernels.steps import weigh_steps  # noqa: PLC0415 - loads the compiler
+        from costboost.kernels.tiles import as_laid_out  # noqa: PLC0415
 
         layout = self._layout
         mass = np.zeros(layout.first_step[-1])
-        weigh_steps(*_read_only(X), *layout.of(X), weight, mass)
+        weigh_steps(*as_laid_out(X), *layout.of(X), weight, mass)
         return np.split(mass, layout.first_step[1:-1]) if self.functions else []
 
     def _check_rows(self, X: Rows) -> None:
@@ -142,10 +143,11 @@ class StepTables:
 
     def _sums_compiled(self, X: Rows, group: Groups, start: Floats) -> Floats:
         from costboost.kernels.steps import add_steps  # noqa: PLC0415 - loads the compiler
+        from costboost.kernels.tiles import as_laid_out  # noqa: PLC0415
 
         totals = np.empty((len(X), start.size))
         place, begin = group * self.n_outputs, start.reshape(-1)
-        add_steps(*_read_only(X), *self._layout.of(X), self._layout.values, place, begin, totals)
+        add_steps(*as_laid_out(X), *self._layout.of(X), self._layout.values, place, begin, totals)
         return totals.reshape(len(X), *start.shape)
 
     @cached_property
@@ -200,12 +202,3 @@ class _Layout:
         with np.errstate(over="ignore"):
             near = self.cuts.astype(np.float32)
         return np.where(near > self.cuts, np.nextafter(near, np.float32(-np.inf)), near)
-
-
-def _read_only(X: Rows) -> tuple[Rows, bool]:
-    """Rows in one of two layouts, and whether it is that of columns: kernels are compiled for few types."""
-    rows = X if X.dtype == np.float32 else X.astype(np.float64, copy=False)
-    by_column = not rows.flags.c_contiguous and rows.flags.f_contiguous
-    rows = np.ascontiguousarray(rows.T if by_column else rows).view()
-    rows.flags.writeable = False
-    return rows, by_column

@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from importlib.metadata import version as version_of
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -175,6 +176,30 @@ def revoke_key(
         wired = wiring.wire(_settings(data_dir))
         api_keys.revoke_key(wired.sessions, tenant, key_id, by="cli")
         wired.close()
+
+
+@app.command()
+def doctor(
+    data_dir: DataDir = None,
+    warm: Annotated[bool, typer.Option("--warm", help="Compile the kernels that are not kept yet.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print what is found as JSON.")] = False,
+) -> None:
+    """Look at what the service stands on, and say how to mend what is missing; status 1 if anything is."""
+    from service.doctor import examine
+
+    with _explained():
+        settings = _settings(data_dir)
+    findings = []
+    for finding in examine(settings, warm=warm):
+        findings.append(finding)
+        if not as_json:
+            typer.echo(f"{'ok ' if finding.ok else 'BAD'} {finding.name:<11} {finding.found}")
+            if finding.cure:
+                typer.echo(f"{'':<16}{finding.cure}")
+    ok = all(finding.ok for finding in findings)
+    if as_json:
+        typer.echo(json.dumps({"ok": ok, "findings": [asdict(finding) for finding in findings]}, indent=2))
+    sys.exit(not ok)
 
 
 @app.command()

@@ -251,7 +251,7 @@ class Trees(Branches):
             return np.array([self.score_row(X[0].tolist())])
         totals = np.tile(self.constant, (X.shape[0], 1))
         if kernels.pay_for(X.shape[0]):
-            self._add_compiled(np.ascontiguousarray(X, dtype=np.float64), totals)
+            self._add_compiled(X, totals)
         else:
             rows = np.arange(X.shape[0])
             for leaf in self.leaves(X):
@@ -268,8 +268,9 @@ class Trees(Branches):
 
     def _add_compiled(self, X: Floats, totals: Floats) -> None:
         from costboost.kernels.forest import add_leaves  # noqa: PLC0415 - loads the compiler
+        from costboost.kernels.tiles import as_laid_out  # noqa: PLC0415
 
-        arrays: tuple[Any, ...] = (X, *self._steps, totals)
+        arrays: tuple[Any, ...] = (*as_laid_out(X), *self._steps, totals)
         add_leaves(*arrays)
 
     @cached_property

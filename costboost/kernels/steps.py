@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.kernels._jit import kernel
+from costboost.kernels.tiles import take_tile
 
 __all__ = ["FEW_CUTS", "GROUP", "STRIDE", "add_steps", "weigh_steps"]
 
@@ -30,19 +31,6 @@ _GAP = 16
 FEW_CUTS = 32
 #: Cuts of a column are filled up with infinity to a multiple of the one or, above `FEW_CUTS`, of the other.
 STRIDE, GROUP = 4, 16
-
-
-@kernel
-def _take_tile(rows: Values, by_column: bool, begin: int, columns: Values) -> None:
-    """Copy a tile of rows, columns first, in the order in which it lies in memory."""
-    if by_column:
-        for j in range(columns.shape[0]):
-            for i in range(columns.shape[1]):
-                columns[j, i] = rows[j, begin + i]
-    else:
-        for i in range(columns.shape[1]):
-            for j in range(columns.shape[0]):
-                columns[j, i] = rows[begin + i, j]
 
 
 @kernel
@@ -96,7 +84,7 @@ def add_steps(
     place, sums = np.empty(_TILE, np.int32), np.empty((width, _TILE))
     for begin in range(0, n, _TILE):
         size = min(_TILE, n - begin)
-        _take_tile(rows, by_column, begin, columns[:, :size])
+        take_tile(rows, by_column, begin, size, columns)
         for w in range(width):
             sums[w] = start[w]
         for t in range(feature.size):
@@ -128,7 +116,7 @@ def weigh_steps(
     columns, place = np.empty((d, _TILE + _GAP), rows.dtype), np.empty(_TILE, np.int32)
     for begin in range(0, n, _TILE):
         size = min(_TILE, n - begin)
-        _take_tile(rows, by_column, begin, columns[:, :size])
+        take_tile(rows, by_column, begin, size, columns)
         for t in range(feature.size):
             own = cuts[first_cut[t] : first_cut[t + 1]]
             step, end = first_step[t], first_step[t + 1]

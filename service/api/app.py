@@ -1,7 +1,6 @@
 """Puts the HTTP application together: routers, error handlers, the layers around every request."""
 
 import os
-import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
@@ -39,7 +38,6 @@ from service.api.heads import HeadAsGet
 from service.api.middleware import OriginGuard, RequestContext, RequestLimits
 from service.api.rates import Rates
 from service.api.telemetry import telemetry
-from service.learning import warm
 from service.usecases.access import KeyRing
 from service.usecases.recording import Recorder
 from service.usecases.scoring import Scoring
@@ -128,8 +126,6 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     for one in threads:
         one.start()
     app.state.wiring.nursery.warm()
-    # The first training that is asked for shall not wait for the import of scikit-learn.
-    threading.Thread(target=warm, name="warm-learning", daemon=True).start()
     app.state.batches = predictions.batch_threads()
     try:
         yield

@@ -5,7 +5,7 @@ process that only scores stays light.
 """
 
 from costboost.realised import RealisedCost
-from service.learning.algorithms import AlgorithmInfo, algorithm, algorithms, settle, warm
+from service.learning.algorithms import AlgorithmInfo, algorithm, algorithms, settle
 from service.learning.checking import check
 from service.learning.division import Division, division_columns, rehearse
 from service.learning.drift import ClassDrift, InputDrift, class_drifts, input_drifts
@@ -77,5 +77,4 @@ __all__ = [
     "rehearse",
     "settle",
     "simulate",
-    "warm",
 ]

@@ -36,13 +36,6 @@ def algorithms() -> list[AlgorithmInfo]:
     return [_info(registry.TRAINABLE[name]) for name in sorted(registry.TRAINABLE)]
 
 
-def warm() -> None:
-    """Load what the first look at an algorithm would wait for."""
-    from costboost import registry  # noqa: PLC0415 - loads scikit-learn and the compiler
-
-    registry.find("auto")
-
-
 def settle(name: str, params: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """Name of the algorithm that `name` stands for, and its parameters with the defaults filled in."""
     found = find(name)

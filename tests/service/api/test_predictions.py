@@ -1,6 +1,9 @@
 """`/predict` over HTTP: who answers, with which numbers, and what is refused."""
 
 import math
+import os
+import subprocess
+import sys
 import time
 from datetime import UTC, datetime
 from typing import Any
@@ -8,6 +11,7 @@ from typing import Any
 import pytest
 
 from service.db import registry
+from service.main import environment
 from tests.service.conftest import Service, problem, table
 
 only_sqlite = pytest.mark.parametrize("service", ["sqlite"], indirect=True)
@@ -339,3 +343,33 @@ def test_decisions_are_counted(cards: Service) -> None:
     cards.predict("cards", ROWS[:10])
     text = cards.http.get("/metrics").text
     assert 'costboost_decisions_total{label="legit",model="cards",tenant="default",version="1"}' in text
+
+
+@only_sqlite
+def test_a_process_that_answers_loads_neither_compiler_nor_scikit_learn(cards: Service) -> None:
+    code = (
+        "import os, sys\n"
+        "import service.main\n"
+        "from starlette.testclient import TestClient\n"
+        "from service.api.app import create_app\n"
+        "from service.settings import load_settings\n"
+        "from service.wiring import wire\n"
+        "wiring = wire(load_settings())\n"
+        f"rows = {[ROW, ROW | {'amount': None}]!r}\n"
+        "with TestClient(create_app(wiring), base_url='http://127.0.0.1') as client:\n"
+        "    answer = client.post('/v1/models/cards/predict', json={'rows': rows})\n"
+        "    assert answer.status_code == 200, answer.text\n"
+        "    assert len(answer.json()['predictions']) == 2\n"
+        "wiring.close()\n"
+        "print(sorted({'numba', 'sklearn', 'scipy', 'pandas', 'joblib'} & set(sys.modules)))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | environment(cards.settings),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "[]"
