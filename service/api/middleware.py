@@ -105,7 +105,7 @@ class RequestLimits:
         media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         path = request.url.path
         is_upload = path == "/v1/datasets" or (
-            path == "/v1/training-jobs" and media_type == "multipart/form-data"
+            path in ("/v1/training-jobs", "/v1/batch-predictions") and media_type == "multipart/form-data"
         )
         is_upload = is_upload or (path.endswith("/versions") and media_type == "application/zip")
         if path.endswith(("/predict", "/infer")):

@@ -7,7 +7,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import iter_route_contexts
 
-from service.api import idempotency, prediction_schema
+from service.api import batch_predictions, idempotency, prediction_schema
 from service.api.problems import ProblemDetails, responses
 from service.api.routes import StrictRoute
 
@@ -23,6 +23,7 @@ TAGS = [
     {"name": "audit-log", "description": "Who did what, and when."},
     {"name": "webhooks", "description": "Who is told of ended jobs and moved aliases."},
     {"name": "subjects", "description": "Whom rows are about, and how they are forgotten."},
+    {"name": "batch-predictions", "description": "Tables in, decisions out as files."},
     {"name": "simulations", "description": "What decisions would cost in other circumstances."},
     {"name": "probes", "description": "Is it alive, ready, which release, how busy."},
 ]
@@ -51,7 +52,7 @@ def _build(app: FastAPI) -> dict[str, Any]:
     )
     schemas = built.setdefault("components", {}).setdefault("schemas", {})
     built["components"]["securitySchemes"] = {"api_key": SECURITY}
-    schemas |= _problem_schemas() | prediction_schema.schemas()
+    schemas |= _problem_schemas() | prediction_schema.schemas() | batch_predictions.schemas()
     for name in _OWN:
         schemas.pop(name, None)
     for operation in _operations(built):

@@ -218,7 +218,7 @@ def _predict(asked: _Asked, request: Request) -> tuple[bytes, Recorded]:
         if asked.wanted == JSON:
             answer = encode(loaded, sent, predicted, costs, explained=wish.explain is not None, ids=ids)
         else:
-            answer = encode_predictions(loaded, sent, predicted, asked.wanted, ids)
+            answer = encode_predictions(loaded, sent, predicted, costs, asked.wanted, ids=ids)
     return answer, Recorded(loaded, wish, sent, predicted.sound, records)
 
 

@@ -40,6 +40,15 @@ INVALID: Final[dict[str, tuple[str, ...]]] = {
     "datasets": ("invalid_table", "dataset_too_large"),
     "cost-specs": ("invalid_costs", "unreasonable_costs"),
     "training-jobs": ("invalid_data", "unreasonable_costs", "unknown_cost_spec"),
+    "batch-predictions": (
+        "model_required",
+        "invalid_rows",
+        "invalid_table",
+        "unreasonable_costs",
+        "invalid_priors",
+        "no_time_column",
+        "no_review_action",
+    ),
     "simulations": (
         "model_required",
         "unreasonable_costs",

@@ -16,7 +16,7 @@ from service.domain.training import (
     requested_algorithm,
 )
 from service.usecases.planning import Plan
-from service.usecases.training import JobView
+from service.usecases.training import TrainingView
 
 EXAMPLE: JsonDict = {
     "id": "job_019b76da-9a31-7cf0-9c5e-0d4c3a0d9a51",
@@ -115,7 +115,7 @@ class JobOut(BaseModel):
     error: JobErrorOut | None
 
     @classmethod
-    def of(cls, view: JobView) -> "JobOut":
+    def of(cls, view: TrainingView) -> "JobOut":
         """Show a job."""
         job = view.job
         error = None if job.error is None else JobErrorOut(code=job.error.code, detail=job.error.detail)

@@ -21,18 +21,18 @@ from service.api.routes import StrictRoute
 from service.api.specs import read_spec, read_spec_part
 from service.api.training_job_shapes import SPEC_BODY, EventOut, EventPage, JobOut, PlanOut
 from service.api.uploads import is_form, read_options, receive_form
+from service.api.waiting import preferred_wait, wait_for_end
 from service.domain.receipts import Receipt
 from service.domain.training import JobStatus, TrainingSpec
 from service.usecases import training
 from service.usecases.planning import Ceilings, plan
-from service.usecases.training import JobView
+from service.usecases.training import TrainingView
 from service.wiring import Wiring
 
 router = APIRouter(route_class=StrictRoute, tags=["training-jobs"])
 
 #: A job that runs is worth a look again after so many seconds.
 RETRY_SECONDS = 1
-LONGEST_WAIT = 60.0
 PING_SECONDS = 15.0
 
 
@@ -59,7 +59,7 @@ async def create_training_job(
     return JobOut.of(view)
 
 
-async def _submit(request: Request, wired: Wiring, tenant: str, receipt: Receipt | None) -> JobView:
+async def _submit(request: Request, wired: Wiring, tenant: str, receipt: Receipt | None) -> TrainingView:
     spec = await read_spec(request)
     submit = functools.partial(
         training.submit,
@@ -75,7 +75,7 @@ async def _submit(request: Request, wired: Wiring, tenant: str, receipt: Receipt
     return await anyio.to_thread.run_sync(submit)
 
 
-async def _submit_form(request: Request, wired: Wiring, tenant: str, receipt: Receipt | None) -> JobView:
+async def _submit_form(request: Request, wired: Wiring, tenant: str, receipt: Receipt | None) -> TrainingView:
     with wired.store.spool() as path:
         form = await receive_form(request, path, "dataset")
         spec = read_spec_part(form.fields)
@@ -144,8 +144,9 @@ async def read_training_job(
     *, request: Request, response: Response, wired: Wired, tenant: Tenant, job: str
 ) -> JobOut:
     """Read how a job stands; `Prefer: wait=20` waits up to so many seconds for its end."""
-    seconds = _preferred_wait(request)
-    view = await _wait(request, wired, tenant, job, seconds or 0.0)
+    seconds = preferred_wait(request)
+    read = functools.partial(training.read_job, wired.readers, tenant, job)
+    view = await wait_for_end(request, read, seconds or 0.0)
     shown = JobOut.of(view)
     if shown.done:
         # Whoever has seen the end of a job gets the version it made from the next prediction on.
@@ -195,7 +196,7 @@ async def watch_training_job(*, request: Request, wired: Wired, tenant: Tenant, 
 
 
 async def _stream(
-    request: Request, wired: Wiring, tenant: str, view: JobView, number: int
+    request: Request, wired: Wiring, tenant: str, view: TrainingView, number: int
 ) -> AsyncIterator[bytes]:
     shown: JobOut | None = None
     sent_at = time.monotonic()
@@ -214,7 +215,7 @@ async def _stream(
         view = await _read(wired, tenant, view.job.id)
 
 
-def _event(number: int, view: JobView) -> EventOut:
+def _event(number: int, view: TrainingView) -> EventOut:
     return EventOut(id=number, event="done" if view.job.status.done else "progress", data=JobOut.of(view))
 
 
@@ -222,31 +223,8 @@ def _sequence(text: str) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else 0
 
 
-async def _wait(request: Request, wired: Wiring, tenant: str, job: str, seconds: float) -> JobView:
-    end = time.monotonic() + seconds
-    pause = 0.05
-    while True:
-        view = await _read(wired, tenant, job)
-        left = end - time.monotonic()
-        is_over = view.job.status.done or left <= 0 or request.app.state.stopping
-        if is_over or await request.is_disconnected():
-            return view
-        await anyio.sleep(min(pause, left))
-        pause = min(2 * pause, 0.5)
-
-
-async def _read(wired: Wiring, tenant: str, job: str) -> JobView:
+async def _read(wired: Wiring, tenant: str, job: str) -> TrainingView:
     return await anyio.to_thread.run_sync(training.read_job, wired.readers, tenant, job)
-
-
-def _preferred_wait(request: Request) -> float | None:
-    """Seconds of `Prefer: wait=…` (RFC 7240); a preference that is not understood is ignored."""
-    for preference in request.headers.get("prefer", "").split(","):
-        name, _, value = preference.partition(";")[0].partition("=")
-        text = value.strip().strip('"')
-        if name.strip().lower() == "wait" and text.isascii() and text.isdigit():
-            return min(float(text[:9]), LONGEST_WAIT)
-    return None
 
 
 def hash_of(shown: JobOut) -> str:

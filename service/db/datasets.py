@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import delete, exists, or_, select
 from sqlalchemy.orm import Session
 
-from service.db.tables import DatasetRow, TrainingJobRow, VersionRow
+from service.db.tables import BatchPredictionRow, DatasetRow, TrainingJobRow, VersionRow
 from service.domain.datasets import Column, Dataset
 
 
@@ -40,10 +40,13 @@ def list_datasets(session: Session, tenant: str, limit: int, after: str | None) 
 
 
 def is_in_use(session: Session, dataset: Dataset) -> bool:
-    """Whether a training job or a version refers to the dataset."""
+    """Whether a training job, a version or a batch prediction that is not over refers to the dataset."""
     job = exists().where(TrainingJobRow.dataset_id == dataset.id)
     version = exists().where(VersionRow.dataset_id == dataset.id)
-    return bool(session.scalar(select(or_(job, version))))
+    batch = exists().where(
+        BatchPredictionRow.dataset_id == dataset.id, BatchPredictionRow.finished_at.is_(None)
+    )
+    return bool(session.scalar(select(or_(job, version, batch))))
 
 
 def delete_dataset(session: Session, dataset: Dataset) -> None:

@@ -164,6 +164,41 @@ class TrainingJobRow(Base):
     )
 
 
+class BatchPredictionRow(Base):
+    """A batch prediction: a job like a training, whose result is a file."""
+
+    __tablename__ = "batch_predictions"
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    tenant_id: Mapped[str]
+    model: Mapped[str]
+    version: Mapped[int]
+    #: No foreign key: once the job is over, its dataset may be deleted.
+    dataset_id: Mapped[str | None]
+    spec: Mapped[dict[str, Any]]
+    order: Mapped[dict[str, Any]]
+    input_sha256: Mapped[str]
+    output_sha256: Mapped[str | None]
+    status: Mapped[str] = mapped_column(default=JobStatus.QUEUED)
+    attempt: Mapped[int] = mapped_column(default=0)
+    worker_deaths: Mapped[int] = mapped_column(default=0)
+    progress: Mapped[Progress | None]
+    result: Mapped[dict[str, Any] | None]
+    error: Mapped[JobError | None]
+    created_at: Mapped[datetime]
+    started_at: Mapped[datetime | None]
+    finished_at: Mapped[datetime | None]
+    heartbeat_at: Mapped[datetime | None]
+    executor_id: Mapped[str | None]
+    request_id: Mapped[str | None]
+
+    __table_args__ = (
+        Index(None, "tenant_id", "id"),
+        Index(None, "status", "id"),
+        Index(None, "dataset_id"),
+    )
+
+
 class ExecutorRow(Base):
     """A worker process; `beat_at` is written with the clock of the database."""
 

@@ -551,6 +551,11 @@ PROBLEMS: dict[str, Problem] = {
         "The priors are no shares of the classes.",
         "Give each class a share between 0 and 1, with sum 1.",
     ),
+    "not_done": Problem(
+        "Not done",
+        "The job has no output: it has not ended yet, or it failed.",
+        "`GET` the job: once `status` is `succeeded` its output is there; `error` says why it is not.",
+    ),
     "no_time_column": Problem(
         "No time column",
         "Reviews are counted per hour, day, week or month, and no column says when a row came.",

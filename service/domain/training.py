@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import ConfigDict, Field, FiniteFloat, JsonValue, model_validator
 
@@ -195,12 +195,14 @@ class JobStatus(StrEnum):
         return self in (JobStatus.SUCCEEDED, JobStatus.FAILED, JobStatus.CANCELLED)
 
 
-@dataclass(frozen=True)
-class TrainingJob:
-    """One requested training. Each method returns the job after a step, or raises ConflictError.
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """Work that a worker does. Each method returns the job after a step, or raises ConflictError.
 
     Attributes
     ----------
+    model : str
+        Name of the model that it makes a version of, or asks.
     attempt : int
         Number of the newest attempt, 0 before the first. It fences: an older attempt can write nothing.
     worker_deaths : int
@@ -212,8 +214,6 @@ class TrainingJob:
     id: str
     tenant_id: str
     model: str
-    dataset_id: str
-    spec: TrainingSpec
     status: JobStatus
     created_at: datetime
     attempt: int = 0
@@ -226,6 +226,81 @@ class TrainingJob:
     heartbeat_at: datetime | None = None
     executor_id: str | None = None
     request_id: str | None = None
+
+    @property
+    def limits(self) -> Limits:
+        """What one attempt may use."""
+        return Limits()
+
+    def started(self, at: datetime, executor_id: str) -> Self:
+        """Begin the next attempt."""
+        self._require(JobStatus.QUEUED)
+        return replace(
+            self,
+            status=JobStatus.RUNNING,
+            attempt=self.attempt + 1,
+            started_at=self.started_at or at,
+            heartbeat_at=at,
+            executor_id=executor_id,
+            progress=None,
+        )
+
+    def progressed(self, at: datetime, progress: Progress) -> Self:
+        """Note how far the attempt is."""
+        self._require(JobStatus.RUNNING)
+        return replace(self, progress=progress, heartbeat_at=at)
+
+    def lost_worker(self, at: datetime, max_deaths: int) -> Self:
+        """Count a death under it: the job waits for its next attempt, or this was one death too many."""
+        self._require(JobStatus.RUNNING, JobStatus.CANCELLING)
+        if self.status is JobStatus.CANCELLING:
+            return self.cancelled(at)
+        counted = replace(self, worker_deaths=self.worker_deaths + 1)
+        if counted.worker_deaths < max_deaths:
+            return counted.handed_back()
+        detail = f"{counted.worker_deaths} processes died while they worked on it"
+        return counted.failed(at, JobError(code="worker_died", detail=detail))
+
+    def handed_back(self) -> Self:
+        """Give the job back to the queue, because its worker is asked to stop."""
+        self._require(JobStatus.RUNNING)
+        return replace(self, status=JobStatus.QUEUED, executor_id=None, progress=None)
+
+    def cancel_requested(self, at: datetime) -> Self:
+        """Ask for the end: a queued job is over at once, a running one when its child is killed."""
+        self._require(JobStatus.QUEUED, JobStatus.RUNNING, JobStatus.CANCELLING)
+        if self.status is JobStatus.QUEUED:
+            return replace(self, status=JobStatus.CANCELLED, finished_at=at)
+        return replace(self, status=JobStatus.CANCELLING)
+
+    def succeeded(self, at: datetime, result: dict[str, Any]) -> Self:
+        """End with a result."""
+        self._require(JobStatus.RUNNING)
+        last = self.progress or Progress(phase="done")
+        whole = last.model_copy(update={"phase": "done", "round": last.rounds, "fraction": 1.0})
+        return replace(self, status=JobStatus.SUCCEEDED, finished_at=at, result=result, progress=whole)
+
+    def failed(self, at: datetime, error: JobError) -> Self:
+        """End with an error."""
+        self._require(JobStatus.RUNNING)
+        return replace(self, status=JobStatus.FAILED, finished_at=at, error=error)
+
+    def cancelled(self, at: datetime) -> Self:
+        """End as asked."""
+        self._require(JobStatus.CANCELLING)
+        return replace(self, status=JobStatus.CANCELLED, finished_at=at)
+
+    def _require(self, *statuses: JobStatus) -> None:
+        if self.status not in statuses:
+            raise ConflictError("conflict", f"the job is {self.status}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingJob(Job):
+    """One requested training."""
+
+    dataset_id: str
+    spec: TrainingSpec
 
     @classmethod
     def asked(
@@ -243,64 +318,7 @@ class TrainingJob:
             request_id=request_id,
         )
 
-    def started(self, at: datetime, executor_id: str) -> "TrainingJob":
-        """Begin the next attempt."""
-        self._require(JobStatus.QUEUED)
-        return replace(
-            self,
-            status=JobStatus.RUNNING,
-            attempt=self.attempt + 1,
-            started_at=self.started_at or at,
-            heartbeat_at=at,
-            executor_id=executor_id,
-            progress=None,
-        )
-
-    def progressed(self, at: datetime, progress: Progress) -> "TrainingJob":
-        """Note how far the attempt is."""
-        self._require(JobStatus.RUNNING)
-        return replace(self, progress=progress, heartbeat_at=at)
-
-    def lost_worker(self, at: datetime, max_deaths: int) -> "TrainingJob":
-        """Count a death under it: the job waits for its next attempt, or this was one death too many."""
-        self._require(JobStatus.RUNNING, JobStatus.CANCELLING)
-        if self.status is JobStatus.CANCELLING:
-            return self.cancelled(at)
-        counted = replace(self, worker_deaths=self.worker_deaths + 1)
-        if counted.worker_deaths < max_deaths:
-            return counted.handed_back()
-        detail = f"{counted.worker_deaths} processes died while they worked on it"
-        return counted.failed(at, JobError(code="worker_died", detail=detail))
-
-    def handed_back(self) -> "TrainingJob":
-        """Give the job back to the queue, because its worker is asked to stop."""
-        self._require(JobStatus.RUNNING)
-        return replace(self, status=JobStatus.QUEUED, executor_id=None, progress=None)
-
-    def cancel_requested(self, at: datetime) -> "TrainingJob":
-        """Ask for the end: a queued job is over at once, a running one when its child is killed."""
-        self._require(JobStatus.QUEUED, JobStatus.RUNNING, JobStatus.CANCELLING)
-        if self.status is JobStatus.QUEUED:
-            return replace(self, status=JobStatus.CANCELLED, finished_at=at)
-        return replace(self, status=JobStatus.CANCELLING)
-
-    def succeeded(self, at: datetime, result: dict[str, Any]) -> "TrainingJob":
-        """End with a result."""
-        self._require(JobStatus.RUNNING)
-        last = self.progress or Progress(phase="done")
-        whole = last.model_copy(update={"phase": "done", "round": last.rounds, "fraction": 1.0})
-        return replace(self, status=JobStatus.SUCCEEDED, finished_at=at, result=result, progress=whole)
-
-    def failed(self, at: datetime, error: JobError) -> "TrainingJob":
-        """End with an error."""
-        self._require(JobStatus.RUNNING)
-        return replace(self, status=JobStatus.FAILED, finished_at=at, error=error)
-
-    def cancelled(self, at: datetime) -> "TrainingJob":
-        """End as asked."""
-        self._require(JobStatus.CANCELLING)
-        return replace(self, status=JobStatus.CANCELLED, finished_at=at)
-
-    def _require(self, *statuses: JobStatus) -> None:
-        if self.status not in statuses:
-            raise ConflictError("conflict", f"the training job is {self.status}")
+    @property
+    def limits(self) -> Limits:
+        """What one attempt may use."""
+        return self.spec.limits

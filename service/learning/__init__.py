@@ -11,6 +11,7 @@ from service.learning.division import Division, division_columns, rehearse
 from service.learning.drift import ClassDrift, InputDrift, class_drifts, input_drifts
 from service.learning.fitting import Trained, fit
 from service.learning.groups import by_class, by_group, figures
+from service.learning.judging import judge_answers
 from service.learning.outcomes import Outcomes, outcomes_of, outcomes_of_pairs
 from service.learning.pricing import (
     PricedCosts,
@@ -21,7 +22,7 @@ from service.learning.pricing import (
     describe,
 )
 from service.learning.report import load_report
-from service.learning.scoring import Answers, Explanation, Predictor, load
+from service.learning.scoring import Answers, Explanation, Predictor, joined, load, taken
 from service.learning.searching import candidates
 from service.learning.simulating import (
     Case,
@@ -31,6 +32,7 @@ from service.learning.simulating import (
     prices_of,
     prices_of_test_part,
     simulate,
+    within_capacity,
 )
 from service.learning.test_part import TestPart, load_test_part
 
@@ -67,6 +69,8 @@ __all__ = [
     "figures",
     "fit",
     "input_drifts",
+    "joined",
+    "judge_answers",
     "load",
     "load_report",
     "load_test_part",
@@ -77,4 +81,7 @@ __all__ = [
     "rehearse",
     "settle",
     "simulate",
+    "taken",
+    "warm",
+    "within_capacity",
 ]

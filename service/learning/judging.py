@@ -13,6 +13,7 @@ from costboost.decisions import Decisions, decide, decide_by_label, decide_by_th
 from costboost.metrics import evaluate
 from costboost.scorer import Scorer
 from service.learning.pricing import PricedCosts
+from service.learning.scoring import Answers
 
 Columns = Mapping[str, NDArray[Any]]
 
@@ -77,6 +78,21 @@ class Judged:
             return {"positive_class": self.spec.classes[self.spec.positive], **found}
         named = zip(self.spec.classes, found["classes"], strict=True)
         return {"positive_class": None, "classes": [{"class": name, **curves} for name, curves in named]}
+
+
+def judge_answers(
+    spec: PricedCosts, answers: Answers, prices: NDArray[np.float64], codes: NDArray[np.intp], scale: float
+) -> Judged:
+    """What was answered to rows whose class is known, at the costs of the request."""
+    decisions = Decisions(
+        decision=answers.decision,
+        label=answers.label,
+        expected_cost=answers.expected_cost,
+        threshold=answers.threshold,
+        thresholds=answers.thresholds,
+        thresholds_exact=answers.thresholds_exact,
+    )
+    return Judged(spec, codes, None, prices, answers.probabilities, answers.score, decisions, scale)
 
 
 def judge(

@@ -18,7 +18,21 @@ from service.learning.pricing import AnyCosts, PricedCosts, cost_spec
 #: Shares of classes that differ from 1 by no more than this sum to 1.
 _SUM_TOLERANCE = 1e-6
 
-__all__ = ["Answers", "Explanation", "Predictor", "load"]
+#: Fields of answers that hold a number for each row.
+_BY_ROW = (
+    "probabilities",
+    "score",
+    "log_odds",
+    "decision",
+    "label",
+    "expected_cost",
+    "threshold",
+    "thresholds",
+    "thresholds_exact",
+    "unreasonable",
+)
+
+__all__ = ["Answers", "Explanation", "Predictor", "joined", "load", "taken"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +109,11 @@ class Predictor:
     def costs(self) -> PricedCosts:
         """Those of training."""
         return self._scorer.costs
+
+    @property
+    def scale(self) -> float:
+        """Sum of the votes, what scores are divided by to be margins."""
+        return self._scorer.ensemble.scale
 
     @property
     def priors(self) -> tuple[float, ...]:
@@ -259,6 +278,25 @@ class Predictor:
         whole = sum(trained[name] for name in open_classes)
         shares = {name: max(rest, 0.0) * trained[name] / whole for name in open_classes}
         return [given.get(name, shares.get(name, 0.0)) for name in self.classes]
+
+
+def joined(parts: Sequence[Answers]) -> Answers:
+    """Answers to rows that were scored part by part."""
+    first = parts[0]
+
+    def stacked(name: str) -> Any:
+        return np.concatenate([getattr(part, name) for part in parts])
+
+    arrays = [name for name in _BY_ROW if getattr(first, name) is not None]
+    unknown = {name: np.concatenate([part.unknown[name] for part in parts]) for name in first.unknown}
+    return replace(first, **{name: stacked(name) for name in arrays}, unknown=unknown, explanation=None)
+
+
+def taken(answers: Answers, rows: NDArray[np.intp]) -> Answers:
+    """Answers to some of the rows."""
+    arrays = [name for name in _BY_ROW if getattr(answers, name) is not None]
+    unknown = {name: values[rows] for name, values in answers.unknown.items()}
+    return replace(answers, **{name: getattr(answers, name)[rows] for name in arrays}, unknown=unknown)
 
 
 def load(artifact: bytes) -> Predictor:

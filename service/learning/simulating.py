@@ -125,6 +125,35 @@ def prices_of_test_part(part: TestPart, spec: PricedCosts) -> Floats:
     return prices
 
 
+def within_capacity(
+    answers: Answers, spec: PricedCosts, prices: Floats, capacity: int, periods: NDArray[Any] | None
+) -> tuple[Answers, dict[str, Any]]:
+    """
+    Give the places in the review to the rows for which it saves most.
+
+    Returns
+    -------
+    Answers
+        With the decisions within the capacity, and expected costs without any shadow price.
+    dict
+        `rows` reviewed, `tied` and `shadow_price`, see `costboost.review.ReviewPlan`.
+    """
+    plan = plan_reviews(
+        answers.probabilities,
+        prices,
+        capacity,
+        serves=spec.serves,
+        positive=spec.positive,
+        periods=periods,
+    )
+    decided = plan.decisions
+    told = {"rows": int(plan.reviewed.sum()), "tied": plan.tied, "shadow_price": plan.price}
+    within = replace(
+        answers, decision=decided.decision, label=decided.label, expected_cost=decided.expected_cost
+    )
+    return within, told
+
+
 def simulate(case: Case, given: Circumstances) -> dict[str, Any]:
     """Price what the version decides as it is, what it would decide best, and every threshold.
 

@@ -7,13 +7,13 @@ decided in `cells`, once, so the same table is the same columns in every media t
 
 from service.rows.cells import text_of
 from service.rows.columns import TypedArray
-from service.rows.decoding import Decoded, decode_body, decode_rows
-from service.rows.encoding import encode_table, iterate_csv
-from service.rows.intake import Table, read_table
+from service.rows.decoding import Decoded, decode_body, decode_rows, decode_table
+from service.rows.encoding import encode_table, iterate_csv, write_table
+from service.rows.intake import Table, missing, read_table
 from service.rows.json_reader import read_objects
 from service.rows.media import MEDIA_TYPES, media_type_of
 from service.rows.parquet import holds_text, read_parquet, read_rows, write_parquet
-from service.rows.reading import read_raw
+from service.rows.reading import decode_column, read_raw
 from service.rows.sent import JsonRows, Sent, TableRows, plain_row
 
 __all__ = [
@@ -25,11 +25,14 @@ __all__ = [
     "TableRows",
     "TypedArray",
     "decode_body",
+    "decode_column",
     "decode_rows",
+    "decode_table",
     "encode_table",
     "holds_text",
     "iterate_csv",
     "media_type_of",
+    "missing",
     "plain_row",
     "read_objects",
     "read_parquet",
@@ -38,4 +41,5 @@ __all__ = [
     "read_table",
     "text_of",
     "write_parquet",
+    "write_table",
 ]

@@ -5,6 +5,7 @@ import io
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import pyarrow as pa
@@ -13,9 +14,10 @@ import pyarrow.parquet as pq
 from service.domain.datasets import InputColumn
 from service.rows.cells import is_number
 from service.rows.columns import TypedArray
-from service.rows.media import ARROW, CSV, JSON, NDJSON, MediaType
+from service.rows.media import ARROW, CSV, JSON, NDJSON, PARQUET, MediaType
 from service.rows.parquet import read_batches, to_arrow
 
+_BATCH_ROWS = 8_192
 #: A spreadsheet takes a cell that begins so for a formula.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
@@ -34,6 +36,21 @@ def encode_table(
     else:
         pq.write_table(table, sink)
     return sink.getvalue()
+
+
+def write_table(
+    path: Path, columns: Mapping[str, TypedArray], schema: Sequence[InputColumn], media_type: MediaType
+) -> None:
+    """Write typed columns to a file, a few thousand rows at a time."""
+    table = to_arrow(columns, schema)
+    with path.open("wb") as file:
+        if media_type == ARROW:
+            with pa.ipc.new_stream(file, table.schema) as writer:
+                writer.write_table(table, _BATCH_ROWS)
+        elif media_type == PARQUET:
+            pq.write_table(table, file, compression="zstd")
+        else:
+            file.writelines(iterate(table.schema.names, table.to_batches(_BATCH_ROWS), media_type))
 
 
 def iterate_csv(file: BinaryIO) -> Iterator[bytes]:

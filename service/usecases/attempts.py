@@ -11,9 +11,10 @@ from typing import Any
 
 from sqlalchemy.orm import Session, sessionmaker
 
-from service.db import executors, training_jobs
+from service.db import executors, jobs
 from service.db.models import add_version
-from service.domain.training import JobError, JobStatus, Progress, TrainingJob
+from service.domain.batch_predictions import BatchPrediction
+from service.domain.training import Job, JobError, JobStatus, Progress, TrainingJob
 from service.usecases import ingredients
 
 Sessions = sessionmaker[Session]
@@ -50,22 +51,22 @@ class NewVersion:
         return {name: value for name, value in vars(self).items() if name not in ("params", "search")}
 
 
-def begin(sessions: Sessions, job_id: str, executor_id: str, max_deaths: int) -> TrainingJob | None:
+def begin(sessions: Sessions, job_id: str, executor_id: str, max_deaths: int) -> Job | None:
     """Begin the next attempt of a job that the queue brought.
 
     Returns
     -------
-    TrainingJob or None
+    Job or None
         None when there is nothing to do: the job is over, or another living worker has it. A job that was
         running lost its worker, which is counted; at the limit it fails here.
     """
     while True:
         with sessions() as session:
-            job = training_jobs.fetch(session, job_id)
+            job = jobs.fetch(session, job_id)
             if job is None or job.status.done or _is_held(session, job, executor_id):
                 return None
             after = _begun(job, executor_id, max_deaths)
-            if training_jobs.advance(session, job, after):
+            if jobs.advance(session, job, after):
                 session.commit()
                 return after if after.status is JobStatus.RUNNING else None
         # Somebody changed it between our reading and our writing (a cancel, say): look again.
@@ -74,25 +75,25 @@ def begin(sessions: Sessions, job_id: str, executor_id: str, max_deaths: int) ->
 def is_last_chance(readers: Sessions, job_id: str, max_deaths: int) -> bool:
     """Whether one more death ends the job."""
     with readers() as session:
-        job = training_jobs.fetch(session, job_id)
+        job = jobs.fetch(session, job_id)
     if job is None or job.status.done:
         return False
     # One that is found running has lost its worker, which is not counted yet.
     return job.worker_deaths + (job.status is JobStatus.RUNNING) >= max_deaths - 1
 
 
-def _is_held(session: Session, job: TrainingJob, executor_id: str) -> bool:
+def _is_held(session: Session, job: Job, executor_id: str) -> bool:
     holder = job.executor_id
     return holder not in (None, executor_id) and executors.is_alive(session, str(holder))
 
 
-def _begun(job: TrainingJob, executor_id: str, max_deaths: int) -> TrainingJob:
+def _begun(job: Job, executor_id: str, max_deaths: int) -> Job:
     now = datetime.now(UTC)
     waiting = job if job.status is JobStatus.QUEUED else job.lost_worker(now, max_deaths)
     return waiting if waiting.status.done else waiting.started(now, executor_id)
 
 
-def order(readers: Sessions, job: TrainingJob) -> dict[str, Any]:
+def order(readers: Sessions, job: Job) -> dict[str, Any]:
     """Put together what the child of an attempt needs, as plain JSON.
 
     Raises
@@ -100,20 +101,23 @@ def order(readers: Sessions, job: TrainingJob) -> dict[str, Any]:
     InvalidError
         What the spec names is no longer there.
     """
+    if isinstance(job, BatchPrediction):
+        return job.order
+    assert isinstance(job, TrainingJob)
     with readers() as session:
         return ingredients.to_json(job.spec, *ingredients.find(session, job.tenant_id, job.spec))
 
 
-def note(sessions: Sessions, job: TrainingJob, progress: Progress) -> bool:
+def note(sessions: Sessions, job: Job, progress: Progress) -> bool:
     """Write how far an attempt is; False when it may no longer write."""
     with sessions.begin() as session:
-        return training_jobs.advance(session, job, job.progressed(datetime.now(UTC), progress))
+        return jobs.advance(session, job, job.progressed(datetime.now(UTC), progress))
 
 
 def stands(readers: Sessions, job_ids: Collection[str]) -> dict[str, tuple[int, JobStatus]]:
     """Attempt and status of each of these jobs."""
     with readers() as session:
-        return training_jobs.stands(session, job_ids)
+        return jobs.stands(session, job_ids)
 
 
 def succeed(sessions: Sessions, job: TrainingJob, version: NewVersion) -> bool:
@@ -125,33 +129,40 @@ def succeed(sessions: Sessions, job: TrainingJob, version: NewVersion) -> bool:
     with sessions() as session:
         # Fence first: it also holds the row, so that no newer attempt can begin meanwhile.
         held = replace(job, heartbeat_at=now)
-        if not training_jobs.advance(session, job, held):
+        if not jobs.advance(session, job, held):
             return False
         spec = job.spec.model_copy(update={"params": version.params})
         number = add_version(session, job, now, spec=spec, **version.content)
         result = {"model": job.model, "version": number, "metrics": version.metrics}
         if version.search is not None:
             result |= {"params": version.params, "search": version.search}
-        if not training_jobs.advance(session, held, held.succeeded(now, result)):
+        if not jobs.advance(session, held, held.succeeded(now, result)):
             return False
         session.commit()
         return True
 
 
-def fail(sessions: Sessions, job: TrainingJob, error: JobError) -> bool:
+def deliver(sessions: Sessions, job: BatchPrediction, output_sha256: str, result: dict[str, Any]) -> bool:
+    """End an attempt with a file; False when it may no longer write."""
+    told = {"model": job.model, "version": job.version, **result}
+    with sessions.begin() as session:
+        return jobs.advance(session, job, job.wrote(datetime.now(UTC), output_sha256, told))
+
+
+def fail(sessions: Sessions, job: Job, error: JobError) -> bool:
     """End an attempt with an error; False when it may no longer write."""
     with sessions.begin() as session:
-        return training_jobs.advance(session, job, job.failed(datetime.now(UTC), error))
+        return jobs.advance(session, job, job.failed(datetime.now(UTC), error))
 
 
-def hand_back(sessions: Sessions, job: TrainingJob) -> bool:
+def hand_back(sessions: Sessions, job: Job) -> bool:
     """Let a job wait again, because its worker stops; False when the attempt may no longer write."""
     with sessions.begin() as session:
-        return training_jobs.advance(session, job, job.handed_back())
+        return jobs.advance(session, job, job.handed_back())
 
 
-def settle(sessions: Sessions, job: TrainingJob) -> None:
+def settle(sessions: Sessions, job: Job) -> None:
     """End a job whose cancel was asked for; one that has a newer attempt is left alone."""
     cancelling = replace(job, status=JobStatus.CANCELLING)
     with sessions.begin() as session:
-        training_jobs.advance(session, cancelling, cancelling.cancelled(datetime.now(UTC)))
+        jobs.advance(session, cancelling, cancelling.cancelled(datetime.now(UTC)))

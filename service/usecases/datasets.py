@@ -21,7 +21,7 @@ from service.usecases.naming import dataset_called
 Sessions = sessionmaker[Session]
 
 #: What children that read tables shall find loaded.
-PRELOAD = ("service.rows.child", "service.usecases.simulation_child")
+PRELOAD = ("service.rows.child", "service.usecases.simulation_child", "service.usecases.batch_child")
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,11 @@ from service.domain.datasets import Column, InputColumn
 from service.domain.errors import FieldError, InvalidError, listed
 from service.learning import Case, Predictor, PricedCosts
 from service.rows import TypedArray, read_parquet
+from service.usecases.labelled_rows import check_inputs, codes_of, no_time_column, periods_of
 
 Columns = Mapping[str, TypedArray]
 Send = Callable[[dict[str, Any]], None]
 
-#: Seconds of a period, and what is added so that a week begins on its Monday (1970 began on a Thursday).
-_PERIODS: Final = {"hour": (3600.0, 0.0), "day": (86_400.0, 0.0), "week": (604_800.0, 259_200.0)}
 _TEXTUAL: Final = ("category", "text")
 
 
@@ -97,13 +96,8 @@ class _Table:
         """Number of the hour, day, week or month of each row."""
         column = self.column_of("time")
         if column is None:
-            detail = f"a capacity per {per} needs a dataset with a column of the role time"
-            raise InvalidError("no_time_column", detail, [FieldError(at, "no_time_column", detail)])
-        seconds = self.read([column.name], rows, at)[column.name]
-        if per == "month":
-            return np.floor(seconds).astype("datetime64[s]").astype("datetime64[M]").astype(np.int64)
-        length, shift = _PERIODS[per]
-        return np.floor((seconds + shift) / length)
+            raise no_time_column(per, at)
+        return periods_of(self.read([column.name], rows, at)[column.name], per)
 
 
 def _capacity(payload: Mapping[str, Any], spec: PricedCosts) -> tuple[Capacity | None, str]:
@@ -137,38 +131,18 @@ def _of_dataset(
     predictor: Predictor, table: _Table, spec: PricedCosts, at: str
 ) -> tuple[Case, NDArray[np.float64], None]:
     inputs = predictor.inputs()
-    _check_inputs(inputs, table)
+    check_inputs(inputs, table.columns)
     assert table.label is not None
     weight = table.column_of("weight")
     names = {column.name for column in inputs} | {table.label} | ({weight.name} if weight else set())
     columns = table.read(sorted(names), None, "/dataset")
-    codes = _codes(columns[table.label], predictor.classes)
+    codes = codes_of(columns[table.label], predictor.classes)
+    if (codes < 0).any():
+        detail = "the dataset has classes that the version does not know"
+        raise InvalidError("classes_mismatch", detail, [FieldError("/dataset", "classes_mismatch", detail)])
     answers = predictor.predict(columns, len(codes))
     case = learning.case_of_answers(
         answers, predictor.costs, codes, None if weight is None else columns[weight.name]
     )
     amounts = table.amounts(spec, None, at) if spec.per_row else {}
     return case, learning.prices_of(spec, amounts, len(codes)), None
-
-
-def _check_inputs(inputs: Sequence[InputColumn], table: _Table) -> None:
-    faults = []
-    for column in inputs:
-        found = table.columns.get(column.name)
-        if found is None:
-            detail = f"the version needs a column {listed([column.name])}, which the dataset does not have"
-            faults.append(FieldError("/dataset", "missing_column", detail, column=column.name))
-        elif found.type != column.type and not {found.type, column.type} <= set(_TEXTUAL):
-            detail = f"the version knows {listed([column.name])} as {column.type}, not as {found.type}"
-            faults.append(FieldError("/dataset", "wrong_type", detail, column=column.name))
-    if faults:
-        raise InvalidError(faults[0].code, "the dataset does not fit the version", faults)
-
-
-def _codes(labels: TypedArray, classes: Sequence[str]) -> NDArray[np.intp]:
-    place = {name: code for code, name in enumerate(classes)}
-    unknown = set(labels.tolist()) - place.keys()
-    if unknown:
-        detail = "the dataset has classes that the version does not know"
-        raise InvalidError("classes_mismatch", detail, [FieldError("/dataset", "classes_mismatch", detail)])
-    return np.array([place[label] for label in labels.tolist()], dtype=np.intp)

@@ -1,7 +1,6 @@
 """Training jobs as those see them who ask for them, and what the child of an attempt does."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from io import BytesIO
 from typing import Any
@@ -11,31 +10,25 @@ from sqlalchemy.orm import Session, sessionmaker
 
 from service import learning
 from service.artifacts.folder import FolderStore
-from service.db import idempotency, training_jobs
+from service.db import idempotency
+from service.db import jobs as rows_of_jobs
 from service.db.datasets import add_dataset
 from service.domain.datasets import Dataset, IntakeOptions
-from service.domain.errors import NotFoundError, TooManyError
 from service.domain.ids import new_id
 from service.domain.receipts import Receipt
 from service.domain.training import JobStatus, TrainingJob, TrainingSpec
 from service.logs import request_id
 from service.queue import JobQueue
 from service.rows import read_parquet
-from service.usecases import ingredients
+from service.usecases import ingredients, jobs
 from service.usecases.datasets import Intake, Upload, take_in
+from service.usecases.jobs import JobView
 from service.usecases.planning import Ceilings, plan
 
 Sessions = sessionmaker[Session]
+TrainingView = JobView[TrainingJob]
 #: phase, round, rounds, fraction of the whole
 Report = Callable[[str, int, int, float], None]
-
-
-@dataclass(frozen=True)
-class JobView:
-    """A job and its place in the queue (1 is next; None when it does not wait)."""
-
-    job: TrainingJob
-    queue_position: int | None
 
 
 def submit(
@@ -49,7 +42,7 @@ def submit(
     ceilings: Ceilings,
     new: Dataset | None = None,
     receipt: Receipt | None = None,
-) -> JobView:
+) -> TrainingView:
     """Check a spec, and write job and queue entry in one transaction: once this returns, the job is not lost.
 
     Parameters
@@ -71,19 +64,14 @@ def submit(
         with sessions.begin() as session:
             if new is not None:
                 add_dataset(session, new)
-            if training_jobs.count_queued(session, tenant) >= ceilings.queued_jobs:
-                raise _too_many(ceilings.queued_jobs)
-            training_jobs.add(session, job)
+            jobs.require_room(session, tenant, ceilings.queued_jobs)
+            rows_of_jobs.add(session, job)
             queue.enqueue(session, job.id)
             idempotency.sign(session, receipt, f"/v1/training-jobs/{job.id}")
-            return _view(session, job)
+            return jobs.view(session, job)
     except IntegrityError:
         # The dataset was deleted between the check and the insert.
         raise ingredients.unknown_dataset() from None
-
-
-def _too_many(most: int) -> TooManyError:
-    return TooManyError("too_many_jobs", f"{most} jobs are waiting already", retry_after=30)
 
 
 def submit_upload(
@@ -98,7 +86,7 @@ def submit_upload(
     options: IntakeOptions,
     ceilings: Ceilings,
     receipt: Receipt | None = None,
-) -> JobView:
+) -> TrainingView:
     """Take a table in and submit a job on it, both or neither; `spec.dataset` is replaced by its id."""
     dataset = take_in(intake, tenant, upload, options)
     placed = spec.model_copy(update={"dataset": dataset.id})
@@ -119,10 +107,10 @@ def submit_upload(
         raise
 
 
-def read_job(readers: Sessions, tenant: str, job_id: str) -> JobView:
+def read_job(readers: Sessions, tenant: str, job_id: str) -> TrainingView:
     """Read one job."""
     with readers() as session:
-        return _view(session, _job(session, tenant, job_id))
+        return jobs.view(session, jobs.find(session, TrainingJob, tenant, job_id))
 
 
 def list_jobs(
@@ -133,35 +121,16 @@ def list_jobs(
     *,
     status: JobStatus | None = None,
     model: str | None = None,
-) -> list[JobView]:
+) -> list[TrainingView]:
     """List jobs, newest first."""
     with readers() as session:
-        jobs = training_jobs.list_jobs(session, tenant, limit, after, status=status, model=model)
-        return [_view(session, job) for job in jobs]
+        found = rows_of_jobs.list_jobs(session, TrainingJob, tenant, limit, after, status=status, model=model)
+        return [jobs.view(session, job) for job in found]
 
 
-def cancel(sessions: Sessions, queue: JobQueue, tenant: str, job_id: str) -> JobView:
-    """Ask a job to end; once this returns it can no longer succeed.
-
-    Raises
-    ------
-    ConflictError
-        It is over already.
-    """
-    while True:
-        with sessions() as session:
-            job = _job(session, tenant, job_id)
-            if job.status in (JobStatus.CANCELLING, JobStatus.CANCELLED):
-                # Twice is safe.
-                return _view(session, job)
-            after = job.cancel_requested(datetime.now(UTC))
-            if training_jobs.advance(session, job, after):
-                session.commit()
-                break
-        # It moved between our reading and our writing: look again.
-    if after.status is JobStatus.CANCELLED:
-        queue.cancel(job_id)
-    return JobView(after, None)
+def cancel(sessions: Sessions, queue: JobQueue, tenant: str, job_id: str) -> TrainingView:
+    """Ask a job to end, see `jobs.cancel`."""
+    return jobs.cancel(sessions, queue, TrainingJob, tenant, job_id)
 
 
 def execute(store: FolderStore, order: dict[str, Any], report: Report) -> dict[str, Any]:
@@ -191,14 +160,3 @@ def execute(store: FolderStore, order: dict[str, Any], report: Report) -> dict[s
         "library_versions": trained.library_versions,
         "training_seconds": trained.training_seconds,
     }
-
-
-def _job(session: Session, tenant: str, job_id: str) -> TrainingJob:
-    job = training_jobs.find(session, tenant, job_id)
-    if job is None:
-        raise NotFoundError("training job", job_id)
-    return job
-
-
-def _view(session: Session, job: TrainingJob) -> JobView:
-    return JobView(job, training_jobs.queue_position(session, job))

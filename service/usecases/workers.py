@@ -8,7 +8,7 @@ from datetime import timedelta
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session, sessionmaker
 
-from service.db import executors, training_jobs
+from service.db import executors, jobs
 from service.db.engine import exclusively
 from service.db.executors import Group
 from service.queue import JobQueue
@@ -61,7 +61,7 @@ def reconcile(sessions: Sessions, readers: Sessions, queue: JobQueue, database: 
         if not alone:
             return 0
         with readers() as session:
-            unfinished = training_jobs.unfinished(session)
+            unfinished = jobs.unfinished(session)
         # Read second: a job that was submitted meanwhile is then in the queue for sure.
         known = queue.waiting_or_begun()
         lost = [job_id for job_id in unfinished if job_id not in known]

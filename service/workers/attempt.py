@@ -5,7 +5,7 @@ import time
 
 from pydantic import ValidationError
 
-from service.domain.training import JobStatus, Progress, TrainingJob
+from service.domain.training import Job, JobStatus, Progress
 from service.processes.watch import Message
 
 #: At most one UPDATE per attempt in this time, in seconds.
@@ -17,11 +17,11 @@ class Attempt:
 
     Parameters
     ----------
-    job : TrainingJob
+    job : Job
         As it stood when the attempt began.
     """
 
-    def __init__(self, job: TrainingJob) -> None:
+    def __init__(self, job: Job) -> None:
         self.job = job
         self._lost = threading.Event()
         self._progress: Progress | None = None

@@ -10,8 +10,9 @@ import structlog
 from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
+from service.domain.batch_predictions import BatchPrediction
 from service.domain.errors import ConflictError, InvalidError, UnavailableError
-from service.domain.training import FailureCode, JobError, TrainingJob
+from service.domain.training import FailureCode, Job, JobError, TrainingJob
 from service.processes.guard import Ending, Guard, Outcome
 from service.usecases import attempts
 from service.wiring import Wiring
@@ -22,6 +23,8 @@ Value = TypeVar("Value")
 
 #: Fits are native code that fills every core they get; answering requests comes first.
 NICENESS = 10
+#: What a child calls for a batch prediction.
+BATCH_TARGET = "service.workers.child:predict"
 #: Longest pause between two tries to reach the database, in seconds.
 LONGEST_PAUSE = 5.0
 
@@ -99,7 +102,7 @@ class Supervisor:
             job = self._surely(lambda: attempts.begin(sessions, job_id, self._executor_id, most))
             return job is None or self._attempt(job)
 
-    def _attempt(self, job: TrainingJob) -> bool:
+    def _attempt(self, job: Job) -> bool:
         """Run one attempt; False when the job needs another."""
         attempt = self._running[job.id] = Attempt(job)
         bound = log.bind(job_id=job.id, attempt=job.attempt, request_id=job.request_id)
@@ -121,14 +124,14 @@ class Supervisor:
             order = self._surely(lambda: attempts.order(self._wiring.readers, job))
         except InvalidError as error:
             return Outcome(Ending.RAISED, error=error)
-        limits = job.spec.limits
+        limits = job.limits
         guard = Guard(
             seconds=limits.seconds or self._handling.seconds,
             memory_bytes=(limits.memory_mb or self._handling.memory_mb) << 20,
             nice=NICENESS,
         )
         return self._wiring.nursery.run_guarded(
-            self._handling.target,
+            self._handling.target if isinstance(job, TrainingJob) else BATCH_TARGET,
             {"store_url": self._wiring.settings.store_url, "order": order},
             guard,
             attempt.receive,
@@ -143,17 +146,20 @@ class Supervisor:
             # Lost to a cancel or to a newer attempt; otherwise this worker stops.
             handed_back = not attempt.is_lost and attempts.hand_back(sessions, job)
             return not handed_back and self._settle(job)
+        if outcome.ending is Ending.FINISHED and isinstance(job, BatchPrediction):
+            return attempts.deliver(sessions, job, **outcome.value) or self._settle(job)
         if outcome.ending is Ending.FINISHED:
+            assert isinstance(job, TrainingJob)
             version = attempts.NewVersion(**outcome.value)
             return attempts.succeed(sessions, job, version) or self._settle(job)
         code, detail = failure_of(outcome)
         return self._fail(job, code, detail)
 
-    def _fail(self, job: TrainingJob, code: FailureCode, detail: str) -> bool:
+    def _fail(self, job: Job, code: FailureCode, detail: str) -> bool:
         error = JobError(code=code, detail=detail)
         return attempts.fail(self._wiring.sessions, job, error) or self._settle(job)
 
-    def _settle(self, job: TrainingJob) -> bool:
+    def _settle(self, job: Job) -> bool:
         attempts.settle(self._wiring.sessions, job)
         return True
 
@@ -179,4 +185,4 @@ def failure_of(outcome: Outcome) -> tuple[FailureCode, str]:
         return "storage_full", outcome.error.detail
     if isinstance(outcome.error, InvalidError | ConflictError):  # the latter: bytes that are lost or damaged
         return "invalid_data", outcome.error.detail
-    return "internal", f"the training ended with {outcome.detail}"
+    return "internal", f"the attempt ended with {outcome.detail}"

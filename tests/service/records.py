@@ -29,8 +29,8 @@ def add_version(
         )  # fmt: skip
         spec = TrainingSpec(model=model, dataset=dataset.id, costs={"fn": 5, "fp": 1})
         job = TrainingJob(
-            new_id("job"), "default", model, dataset.id, spec,
-            JobStatus.SUCCEEDED, 1, 0, None, {}, None, now,
+            id=new_id("job"), tenant_id="default", model=model, dataset_id=dataset.id, spec=spec,
+            status=JobStatus.SUCCEEDED, created_at=now,
         )  # fmt: skip
         session.add(dataset)
         session.flush()

@@ -30,6 +30,7 @@ NOWHERE = {
     "version": "1",
     "alias": "champion",
     "prediction": "pred_00000000-0000-7000-8000-000000000000",
+    "batch_prediction": "bp_00000000-0000-7000-8000-000000000000",
     "api_key": "key_00000000-0000-7000-8000-000000000000",
     "webhook": "wh_00000000-0000-7000-8000-000000000000",
 }
@@ -93,6 +94,8 @@ def guarded(
         spec = service.http.post("/v1/cost-specs", json={"name": "guarded", "fn": 5, "fp": 1}).json()
         rows = [{"amount": 1, "hour": 1, "merchant": "a"}]
         [decided] = service.predict("guarded", rows, record="durable")
+        asked = {"model": "guarded", "dataset": job["dataset"]}
+        batch = service.http.post("/v1/batch-predictions", json=asked).json()
         keys = service.http.get("/v1/api-keys").json()["data"]
         webhook = service.http.post("/v1/webhooks", json={"url": "https://example.com/"}).json()
         del service.http.headers["Authorization"]
@@ -104,6 +107,7 @@ def guarded(
             "version": "1",
             "alias": "champion",
             "prediction": decided["prediction_id"],
+            "batch_prediction": batch["id"],
             "api_key": keys[0]["id"],
             "webhook": webhook["id"],
         }

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session
 
-from service.db import executors, training_jobs
+from service.db import executors, jobs
 from service.db.engine import database_time, exclusively
 from service.db.tables import AliasRow, DatasetRow, ExecutorRow, ModelRow, TrainingJobRow, VersionRow
 from service.domain.ids import new_id
@@ -61,7 +61,7 @@ def submit(wiring: Wiring, **spec: Any) -> str:
     )
     job = TrainingJob.asked(new_id("job"), "default", value, datetime.now(UTC))
     with wiring.sessions.begin() as session:
-        training_jobs.add(session, job)
+        jobs.add(session, job)
         wiring.queue.enqueue(session, job.id)
     return job.id
 
@@ -74,7 +74,7 @@ def begin(wiring: Wiring, job_id: str, executor: str = "exec_1") -> TrainingJob:
 
 def fetch(wiring: Wiring, job_id: str) -> TrainingJob:
     with wiring.readers() as session:
-        job = training_jobs.fetch(session, job_id)
+        job = jobs.fetch(session, job_id)
     assert job is not None
     return job
 
@@ -88,13 +88,13 @@ def test_row_and_entry_come_together_or_not_at_all(wiring: Wiring) -> None:
     spec = TrainingSpec.model_validate({"model": "m", "dataset": "ds_1", "costs": {"fn": 5, "fp": 1}})
     job = TrainingJob.asked("job_1", "default", spec, NOW)
     with wiring.sessions() as session:
-        training_jobs.add(session, job)
+        jobs.add(session, job)
         wiring.queue.enqueue(session, job.id)
         assert entries(session) == 1
         session.rollback()
     with wiring.readers() as session:
         assert entries(session) == 0
-        assert training_jobs.fetch(session, "job_1") is None
+        assert jobs.fetch(session, "job_1") is None
     assert wiring.queue.waiting_or_begun() == set()
     job_id = submit(wiring)
     assert wiring.queue.waiting_or_begun() == {job_id}
@@ -205,9 +205,9 @@ def test_a_job_that_always_loses_its_worker_fails(wiring: Wiring) -> None:
 def test_a_cancelled_job_is_not_begun(wiring: Wiring) -> None:
     job_id = submit(wiring)
     with wiring.sessions.begin() as session:
-        job = training_jobs.fetch(session, job_id)
+        job = jobs.fetch(session, job_id)
         assert job is not None
-        assert training_jobs.advance(session, job, job.cancel_requested(NOW))
+        assert jobs.advance(session, job, job.cancel_requested(NOW))
     assert attempts.begin(wiring.sessions, job_id, "exec_1", 3) is None
     assert fetch(wiring, job_id).status is JobStatus.CANCELLED
 
@@ -215,7 +215,7 @@ def test_a_cancelled_job_is_not_begun(wiring: Wiring) -> None:
 def test_a_cancel_wins_over_a_success_that_comes_later(wiring: Wiring) -> None:
     job = begin(wiring, submit(wiring))
     with wiring.sessions.begin() as session:
-        assert training_jobs.advance(session, job, job.cancel_requested(NOW))
+        assert jobs.advance(session, job, job.cancel_requested(NOW))
     assert not attempts.succeed(wiring.sessions, job, VERSION)
     attempts.settle(wiring.sessions, job)
     assert fetch(wiring, job.id).status is JobStatus.CANCELLED
@@ -267,14 +267,14 @@ def test_jobs_are_listed_newest_first_by_pages_and_tenants(wiring: Wiring) -> No
     ids = [submit(wiring) for _ in range(5)]
     other = replace(fetch(wiring, ids[0]), id="job_zz", tenant_id="other")
     with wiring.sessions.begin() as session:
-        training_jobs.add(session, other)
-        assert training_jobs.queue_position(session, other) == 6
+        jobs.add(session, other)
+        assert jobs.queue_position(session, other) == 6
     with wiring.readers() as session:
-        first = training_jobs.list_jobs(session, "default", 3)
-        rest = training_jobs.list_jobs(session, "default", 3, first[-1].id)
+        first = jobs.list_jobs(session, TrainingJob, "default", 3)
+        rest = jobs.list_jobs(session, TrainingJob, "default", 3, first[-1].id)
         assert [job.id for job in first + rest] == ids[::-1]
-        assert training_jobs.find(session, "default", "job_zz") is None
-        assert training_jobs.list_jobs(session, "default", 9, status=JobStatus.FAILED) == []
+        assert jobs.find(session, TrainingJob, "default", "job_zz") is None
+        assert jobs.list_jobs(session, TrainingJob, "default", 9, status=JobStatus.FAILED) == []
 
 
 def test_a_reader_neither_waits_nor_is_waited_for(sqlite_url: str, tmp_path: object) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import psutil
 import pytest
 
-from service.db import training_jobs
+from service.db import jobs
 from service.db.tables import DatasetRow, ExecutorRow
 from service.domain.errors import ConflictError
 from service.domain.ids import new_id
@@ -72,7 +72,7 @@ class Bench:
         spec = TrainingSpec.model_validate({**value, "limits": limits or {}})
         job = TrainingJob.asked(new_id("job"), "default", spec, datetime.now(UTC))
         with self.wiring.sessions.begin() as session:
-            training_jobs.add(session, job)
+            jobs.add(session, job)
             self.wiring.queue.enqueue(session, job.id)
         return job.id
 
