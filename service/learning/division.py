@@ -18,6 +18,8 @@ from service.domain.training import SplitSpec, TrainingSpec
 
 Rows = NDArray[np.intp]
 
+#: Weights whose sums, times costs, neither overflow nor vanish.
+_WEIGHTS: Final = (1e-12, 1e12)
 #: What the library calls the column that each kind of split needs.
 _NAMES: Final = {"group": "groups", "time": "times", "predefined": "parts"}
 
@@ -95,6 +97,8 @@ def rehearse(
     values = None if by is None else columns[by]
     heavy = np.ones(len(y), dtype=np.bool_) if weight is None else columns[weight.name] > 0
     faults = list(_weightless(dataset, y[heavy]))
+    if weight is not None and not faults:
+        faults = list(_odd_weights(weight.name, columns[weight.name][heavy]))
     if faults:
         return None, faults
     try:
@@ -148,6 +152,13 @@ def _weightless(dataset: Dataset, heavy: Rows) -> Iterator[FieldError]:
         weight = dataset.column_of("weight")
         detail = "each class needs rows with a weight above 0"
         yield FieldError("/dataset", "no_weight", detail, column=None if weight is None else weight.name)
+
+
+def _odd_weights(name: str, weights: NDArray[np.float64]) -> Iterator[FieldError]:
+    low, high = _WEIGHTS
+    if not (low <= weights.min() and weights.max() <= high):
+        detail = f"weights are 0 or lie between {low:g} and {high:g}: their sums must be numbers"
+        yield FieldError("/dataset", "weight_out_of_range", detail, column=name)
 
 
 def _unvalidated(spec: TrainingSpec, dataset: Dataset, y: Rows, found: _Rehearsed) -> Iterator[FieldError]:

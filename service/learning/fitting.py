@@ -125,8 +125,8 @@ def fit(
         folded = judge_out_of_fold(model, fitted_on.columns, fitted_on.codes, fitted_on.weight)
         folded_metrics = folded.metrics(spec.seed) | {"threshold": threshold_found(model)}
         metrics = {**tested.metrics(spec.seed), "out_of_fold": folded_metrics}
-        report = report_of(scorer, tested, folded, tested_on.columns) | {"search": told}
-    except ValueError as error:
+        report = dump_report(report_of(scorer, tested, folded, tested_on.columns) | {"search": told})
+    except (ValueError, ArithmeticError) as error:
         raise InvalidError(
             "invalid_data", str(error), [FieldError("/dataset", "invalid_data", str(error))]
         ) from error
@@ -136,7 +136,7 @@ def fit(
         params=dict(spec.params),
         search=told,
         metrics=metrics,
-        report=dump_report(report),
+        report=report,
         test_part=dump_test_part(test_part_of(tested, test)),
         schema=schema_of(dataset, fitted_on.columns, prices),
         library_versions={name: version(name) for name in _LIBRARIES},

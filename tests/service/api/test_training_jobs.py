@@ -46,6 +46,10 @@ def test_from_asking_to_a_version(service: Service, dataset: str) -> None:
     assert done["created_at"] <= done["started_at"] <= done["finished_at"]
     aliases = service.http.get("/v1/models/straight").json()["aliases"]
     assert aliases == {"champion": 1, "challenger": 1}
+    moved = {entry["target"]: entry for entry in service.http.get("/v1/audit-log").json()["data"]}
+    for alias in aliases:
+        entry = moved[f"/v1/models/straight/aliases/{alias}"]
+        assert (entry["action"], entry["actor"]) == ("alias.put", job["id"])
 
 
 def test_everything_in_one_form(service: Service) -> None:

@@ -1,5 +1,7 @@
 """What cannot be divided is told before the job is queued; what is told to be possible is."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -112,6 +114,25 @@ def test_a_class_without_weight(rehearsed, columns_of):
     columns = columns_of(60)
     columns["w"] = np.where(columns["label"] == "fraud", 0.0, 1.0)
     assert rehearsed(columns, {"w": "weight"})[1] == [("/dataset", "no_weight")]
+
+
+@pytest.mark.parametrize(("scale", "told"), [(1e-12, []), (4e11, []), (1e300, None), (1e-300, None)])
+def test_weights_whose_sums_are_no_numbers(rehearsed, columns_of, scale, told):
+    columns = columns_of(60)
+    columns["w"] = columns["w"] * scale
+    columns["w"][:5] = 0.0
+    expected = [("/dataset", "weight_out_of_range")] if told is None else told
+    assert rehearsed(columns, {"w": "weight"})[1] == expected
+
+
+@pytest.mark.parametrize("scale", [1e-12, 4e11])
+@pytest.mark.parametrize("costs", [{"fn": 1e15, "fp": 1e15}, {"fn": 1e-12, "fp": 1e-15}])
+def test_the_widest_weights_and_costs_give_numbers(table, spec, spelled, columns_of, scale, costs):
+    columns = columns_of(100)
+    columns["w"] = columns["w"] * scale
+    dataset, typed = table(columns)
+    trained = fit(spec(costs), dataset, typed, spelled(costs))
+    json.dumps(trained.metrics, allow_nan=False)
 
 
 def test_early_stopping_needs_rows_to_set_aside(rehearsed, columns_of):
