@@ -14,7 +14,7 @@ from pathlib import Path
 
 from . import environments, machine
 from .page import page
-from .results import Area, Summary, read_area, write
+from .results import Area, Summary, read_area, read_summary, write
 
 AREAS = ("training", "growth", "memory", "scoring", "svm", "start", "cores", "serving", "intake")
 
@@ -30,7 +30,9 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("areas", nargs="*", help=f"some of {', '.join(AREAS)}; all if left out")
     parser.add_argument("--quick", action="store_true", help="smaller cases, fewer runs")
     parser.add_argument("--here", action="store_true", help="measure one area in this process")
-    parser.add_argument("--write", action="store_true", help="measure nothing, write the page alone")
+    parser.add_argument(
+        "--write", action="store_true", help="measure nothing, write the page of the committed summary"
+    )
     given = parser.parse_args(arguments)
     results = RESULTS / ("quick" if given.quick else "full")
     areas = given.areas or AREAS
@@ -39,7 +41,10 @@ def main(arguments: list[str] | None = None) -> None:
     if given.here:
         _measure(areas[0], given.quick, results)
         return
-    for area in () if given.write else areas:
+    if given.write:
+        _publish(read_summary(SUMMARY))
+        return
+    for area in areas:
         print(f"{area} ...", flush=True)
         _in_child(area, given.quick)
     summary = _summary(results)

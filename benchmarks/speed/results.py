@@ -40,8 +40,9 @@ class Table:
 
     @property
     def methods(self) -> list[str]:
-        """Every method of any case, in the order they come."""
-        return list(dict.fromkeys(method for case in self.cases.values() for method in case))
+        """Every method of any case, in the order they come, Costboost first."""
+        found = dict.fromkeys(method for case in self.cases.values() for method in case)
+        return sorted(found, key=lambda method: not method.startswith(OURS))
 
     def samples(self, case: str, method: str) -> list[float]:
         """Samples of one cell; none if it was not measured."""
