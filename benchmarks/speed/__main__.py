@@ -16,7 +16,7 @@ from . import environments, machine
 from .page import page
 from .results import Area, Summary, read_area, read_summary, write
 
-AREAS = ("training", "growth", "memory", "scoring", "svm", "start", "cores", "serving", "intake")
+AREAS = ("training", "large", "growth", "memory", "scoring", "svm", "start", "cores", "serving", "intake")
 
 BENCHMARKS = Path(__file__).parents[1]
 RESULTS = BENCHMARKS / "results"
