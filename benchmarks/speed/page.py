@@ -67,8 +67,7 @@ def _section(table: Table) -> str:
     lines = [
         f"## {table.title}",
         "",
-        f"{table.unit[0].upper()}{table.unit[1:]}; less is better."
-        + (f" {table.note}" if table.note else ""),
+        f"Unit: {table.unit}; less is better." + (f" {table.note}" if table.note else ""),
         "",
         f"| | {' | '.join(methods)} |",
         "|---" * (len(methods) + 1) + "|",
@@ -82,7 +81,7 @@ def _cell(table: Table, case: str, method: str) -> str:
     if not samples:
         return "–"
     shown = number(median(samples))
-    if not table.compared or method == OURS or not ours:
+    if not table.compared or method == OURS or not ours or min(ours) <= 0:
         return shown
     return f"{shown} ({number(ratio(samples, ours), digits=2)}×)"
 

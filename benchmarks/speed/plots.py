@@ -6,6 +6,7 @@ from statistics import median
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
+from .page import number
 from .results import OURS, Summary, Table
 
 #: File -> table, and the cases shown (all if none is named).
@@ -22,7 +23,7 @@ SHOWN: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "speed-http.svg": ("http-cpu", ()),
 }
-_COLOURS = ("#0b6e4f", "#4c78a8", "#f58518", "#b279a2", "#9d755d", "#79706e", "#bab0ac", "#e45756", "#72b7b2")
+_OURS, _PEERS = "#0b6e4f", "#a8b5c4"
 
 
 def draw(summary: Summary, folder: Path) -> list[str]:
@@ -44,9 +45,9 @@ def _bars(table: Table, wanted: tuple[str, ...], path: Path) -> None:
     for axis, case in zip(axes, cases, strict=True):
         shown = [method for method in methods if table.samples(case, method)]
         values = [median(table.samples(case, method)) for method in shown]
-        colours = [_COLOURS[methods.index(method) % len(_COLOURS)] for method in shown]
+        colours = [_OURS if method.startswith(OURS) else _PEERS for method in shown]
         bars = axis.barh(shown, values, color=colours)
-        axis.bar_label(bars, [f"{value:.3g}" for value in values], padding=3, fontsize=8)
+        axis.bar_label(bars, [number(value) for value in values], padding=3, fontsize=8)
         axis.set_title(case, loc="left", fontsize=9)
         axis.set_xscale("log")
         axis.invert_yaxis()
@@ -56,6 +57,6 @@ def _bars(table: Table, wanted: tuple[str, ...], path: Path) -> None:
             label.set_fontweight("bold" if label.get_text().startswith(OURS) else "normal")
     axes[-1].set_xlabel(f"{table.unit} (logarithmic)", fontsize=8)
     axes[-1].margins(x=0.1)
-    # Neither a date nor random names inside the file: the same figures give the same bytes.
-    with mpl.rc_context({"svg.hashsalt": table.name}):
+    # Neither a date nor random names inside the file: the same figures give the same bytes. Text stays text.
+    with mpl.rc_context({"svg.hashsalt": table.name, "svg.fonttype": "none"}):
         figure.savefig(path, metadata={"Date": None})

@@ -41,6 +41,7 @@ def table(speed: dict[str, ModuleType]):
         {
             "small": {"costboost": [1.0, 2.0, 4.0], "peer": [2.0, 4.0, 8.0], "slow": [90.0]},
             "large": {"peer": [30.0], "costboost": [10.0]},
+            "nothing": {"costboost": [0.0], "peer": [3.0]},
         },
         "In turn.",
     )
@@ -127,6 +128,7 @@ def test_the_page_shows_medians_multiples_and_gaps(speed: dict[str, ModuleType],
     assert "| | costboost | peer | slow |" in text  # ours first, in whatever order they were run
     assert "| small | 2 | 4 (2×) | 90 (45×) |" in text
     assert "| large | 10 | 30 (3×) | – |" in text
+    assert "| nothing | 0 | 3 | – |" in text
     assert "training 0.5/1.5 on 2026-01-01 00:00" in text
     assert "](speed-training.svg)" in text
     assert "2 cores of a processor. peer 1.0." in text
