@@ -34,7 +34,7 @@ def _plain_address(url: str) -> str:
         parts = urlsplit(url)
         port = parts.port
     except ValueError:
-        raise custom("address", "must be an address such as https://example.com/hook") from None
+        raise custom("address", "must be an address such as https://hooks.example/costboost") from None
     if parts.scheme not in ("https", "http"):
         raise custom("address", "must begin with https://")
     if parts.fragment or "@" in parts.netloc or port == 0:
@@ -55,7 +55,7 @@ class WebhookBody(Telling):
         extra="forbid",
         frozen=True,
         json_schema_extra={
-            "example": {"url": "https://example.com/hooks/costboost", "events": ["training_job.finished"]}
+            "example": {"url": "https://hooks.example/costboost", "events": ["training_job.finished"]}
         },
     )
 

@@ -97,7 +97,7 @@ def guarded(
         asked = {"model": "guarded", "dataset": job["dataset"]}
         batch = service.http.post("/v1/batch-predictions", json=asked).json()
         keys = service.http.get("/v1/api-keys").json()["data"]
-        webhook = service.http.post("/v1/webhooks", json={"url": "https://example.com/"}).json()
+        webhook = service.http.post("/v1/webhooks", json={"url": "https://hooks.example/"}).json()
         del service.http.headers["Authorization"]
         ours = {
             "dataset": job["dataset"],

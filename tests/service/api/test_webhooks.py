@@ -49,7 +49,7 @@ def deliver(service: Service) -> int:
 
 
 def test_a_secret_is_shown_once(fresh_service: Service) -> None:
-    body = {"url": "https://example.com/hook", "events": ["alias.changed", "alias.changed"]}
+    body = {"url": "https://hooks.example/hook", "events": ["alias.changed", "alias.changed"]}
     key = {"Idempotency-Key": "k1"}
     first = fresh_service.http.post("/v1/webhooks", json=body, headers=key)
     made = first.json()
@@ -71,10 +71,10 @@ def test_a_secret_is_shown_once(fresh_service: Service) -> None:
 def test_what_is_no_webhook_is_refused(sqlite_service: Service) -> None:
     for body, place in (
         ({}, "/url"),
-        ({"url": "https://user:secret-812@example.com/"}, "/url"),
-        ({"url": "https://example.com/", "events": []}, "/events"),
-        ({"url": "https://example.com/", "events": ["other"]}, "/events/0"),
-        ({"url": "https://example.com/", "secret": "mine"}, "/secret"),
+        ({"url": "https://user:secret-812@hooks.example/"}, "/url"),
+        ({"url": "https://hooks.example/", "events": []}, "/events"),
+        ({"url": "https://hooks.example/", "events": ["other"]}, "/events/0"),
+        ({"url": "https://hooks.example/", "secret": "mine"}, "/secret"),
     ):
         refused = sqlite_service.http.post("/v1/webhooks", json=body)
         assert problem(refused, 422, "invalid")["errors"][0]["pointer"] == place
@@ -82,7 +82,7 @@ def test_what_is_no_webhook_is_refused(sqlite_service: Service) -> None:
 
 
 def test_of_another_tenant_there_is_nothing(fresh_service: Service) -> None:
-    webhook = subscribe(fresh_service, "https://example.com/")
+    webhook = subscribe(fresh_service, "https://hooks.example/")
     with fresh_service.wiring.sessions.begin() as session:
         session.execute(update(WebhookRow).values(tenant_id="other"))
     path = f"/v1/webhooks/{webhook['id']}"
