@@ -8,7 +8,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip -qq --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow check format bench bench-full data paper serve clean constraints
+.PHONY: help demo test test-slow compose-test check format bench bench-full data paper serve clean constraints
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,6 +21,9 @@ test: $(VENV)/.installed ## all tests but the slow tier, on SQLite and PostgreSQ
 
 test-slow: $(VENV)/.installed ## the slow tier
 	@$(BIN)/python -m pytest -m slow
+
+compose-test: ## build the deployment with docker-compose, use it, break it, take it down; needs Docker
+	@$(PYTHON) deploy/compose_test.py
 
 check: $(VENV)/.installed ## format, lint, types and import contracts
 	@$(BIN)/ruff format --check .

@@ -1,14 +1,17 @@
 """Costboost in a minute: train on real tables through the HTTP API, and count what decisions cost.
 
 `make demo` runs it. Nothing is assumed but the installed package: the service is started here, on a free port
-and in a temporary folder, and stopped at the end. Every number printed is computed from the API's answers for
-rows that training never saw.
+and in a temporary folder, and stopped at the end; unless COSTBOOST_URL names one that runs already. Every
+number printed is computed from the API's answers for rows that training never saw.
 """
 
 import json
+import os
 import signal
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,14 +65,25 @@ def tell() -> None:
     """Start, train, decide, price again, count."""
     began = time.monotonic()
     terminal.heading("Costboost: decisions that cost the least")
-    with running_service() as url:
-        api = Api(url)
-        terminal.line(f"API and worker on {url}, SQLite in a temporary folder {seconds(began)}")
+    with service(began) as api:
         trained = train(api)
         best = next(one for one in trained if one.table is CARD_FRAUD)
         show_decisions(api, best)
         show_other_costs(api, best)
         show_money(api, trained)
+
+
+@contextmanager
+def service(began: float) -> Iterator[Api]:
+    """The service that COSTBOOST_URL names, with its COSTBOOST_API_KEY, or else one of our own."""
+    url = os.environ.get("COSTBOOST_URL")
+    if url is not None:
+        terminal.line(f"The service on {url}")
+        yield Api(url.rstrip("/"), os.environ.get("COSTBOOST_API_KEY"))
+        return
+    with running_service() as url:
+        terminal.line(f"API and worker on {url}, SQLite in a temporary folder {seconds(began)}")
+        yield Api(url)
     terminal.line(
         terminal.dim(f"Everything that was started is stopped, after {time.monotonic() - began:.0f} s.")
     )

@@ -23,10 +23,13 @@ class Api:
     ----------
     url : str
         Where it listens, without a slash at the end.
+    key : str, optional
+        An API key; a service on a loopback address needs none.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, key: str | None = None) -> None:
         self.url = url
+        self.headers = {} if key is None else {"Authorization": f"Bearer {key}"}
 
     def upload(self, csv: bytes, **options: str) -> dict[str, Any]:
         """Send a table; options as in `POST /v1/datasets`."""
@@ -61,7 +64,7 @@ class Api:
 
     def _send(self, path: str, body: bytes | None = None, media_type: str | None = None) -> dict[str, Any]:
         headers = {"Content-Type": media_type} if media_type else {}
-        request = urllib.request.Request(self.url + path, body, headers)
+        request = urllib.request.Request(self.url + path, body, headers | self.headers)
         try:
             with urllib.request.urlopen(request, timeout=REQUEST_SECONDS) as response:
                 answer: dict[str, Any] = json.load(response)

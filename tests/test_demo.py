@@ -51,7 +51,8 @@ def processes_of(folder: Path) -> Iterator[psutil.Process]:
 
 
 def start(folder: Path, demo: Path = DEMO) -> subprocess.Popen[str]:
-    environment = {**os.environ, "TMPDIR": str(folder)}
+    given = {name: value for name, value in os.environ.items() if not name.startswith("COSTBOOST_")}
+    environment = {**given, "TMPDIR": str(folder)}
     command = [sys.executable, str(demo / "demo.py")]
     pipe = subprocess.PIPE
     return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environment)

@@ -1,0 +1,58 @@
+# The service: API, worker, migrations and command line in one image.
+#
+#   docker build -t costboost .
+#   docker run -p 127.0.0.1:8000:8000 -v costboost:/var/lib/costboost costboost
+#
+# Nothing here needs BuildKit. Another base must be Debian with Python 3.11 or newer as `python`.
+ARG BASE_IMAGE=python:3.11-slim
+
+FROM ${BASE_IMAGE} AS build
+ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore
+RUN python -m venv --without-pip /opt/costboost
+WORKDIR /source
+# What is installed changes seldom, our own code often: two layers. Only wheels, so that no compiler is needed.
+COPY pyproject.toml constraints.txt ./
+RUN python -c "import tomllib; project = tomllib.load(open('pyproject.toml', 'rb'))['project']; \
+        print(*project['dependencies'], *project['optional-dependencies']['service'], sep='\n')" > requirements.txt \
+    && python -m pip --python /opt/costboost/bin/python install --only-binary :all: \
+        --constraint constraints.txt --requirement requirements.txt \
+    && python -m pip install --constraint constraints.txt hatchling
+COPY README.md LICENSE ./
+COPY migrations migrations
+COPY costboost costboost
+COPY service service
+RUN python -m pip wheel --no-deps --no-build-isolation --wheel-dir /wheels . \
+    && python -m pip --python /opt/costboost/bin/python install --no-deps /wheels/*.whl \
+    # Compiled kernels are kept for a source file of a given time; layers keep whole seconds only.
+    && find /opt/costboost -path '*/site-packages/costboost/*' -name '*.py' -exec touch --date "@$(date +%s)" {} +
+
+FROM ${BASE_IMAGE}
+ARG VERSION=0.1.0
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="Costboost" \
+      org.opencontainers.image.description="Cost-sensitive boosting, trained and served over HTTP" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}"
+# Folders are made here, with their owner: a volume that is mounted on one begins as its copy.
+RUN groupadd --system --gid 10001 costboost \
+    && useradd --system --uid 10001 --gid 10001 --home-dir /nonexistent --shell /usr/sbin/nologin costboost \
+    && install --directory --owner costboost --group costboost \
+        /var/lib/costboost /var/cache/costboost /etc/costboost/secrets /etc/costboost/monitoring
+COPY --from=build /opt/costboost /opt/costboost
+COPY demo /opt/costboost/demo
+COPY deploy/make_secrets.py /opt/costboost/deploy/
+ENV PATH=/opt/costboost/bin:$PATH \
+    PYTHONDONTWRITEBYTECODE=1 \
+    PYTHONUNBUFFERED=1 \
+    NUMBA_CACHE_DIR=/var/cache/costboost
+USER costboost
+WORKDIR /var/lib/costboost
+# The kernels are compiled now, so that the first job need not wait for it.
+RUN python -c "from service.workers.child import prepare; prepare()"
+EXPOSE 8000
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=10s --timeout=10s --start-period=60s \
+    CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8000/livez', timeout=8)"]
+# Alone, it is API and worker on SQLite, with everything in ./data of the folder above.
+CMD ["costboost", "serve", "--host", "0.0.0.0"]

@@ -1,0 +1,99 @@
+"""What docker-compose would start, as far as files can tell; `make compose-test` starts it."""
+
+import json
+import re
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from service.api.figures import REGISTRY, job_figures
+from service.domain.errors import PROBLEMS
+from service.settings import PREFIX, Settings
+
+ROOT = Path(__file__).parent.parent
+DEPLOY = ROOT / "deploy"
+SERVICES: dict[str, dict[str, Any]] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
+NGINX = (DEPLOY / "nginx" / "nginx.conf").read_text()
+DASHBOARDS = sorted((DEPLOY / "grafana" / "dashboards").glob("*.json"))
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_each_container_is_confined(name: str) -> None:
+    one = SERVICES[name]
+    assert one["cap_drop"] == ["ALL"]
+    assert one["security_opt"] == ["no-new-privileges:true"]
+    assert one["read_only"] is True
+    assert name == "postgres" or "cap_add" not in one
+
+
+def test_only_the_proxy_and_the_figures_are_published_and_to_this_machine_alone() -> None:
+    ports = {name: one["ports"] for name, one in SERVICES.items() if "ports" in one}
+    assert ports.keys() == {"proxy", "grafana"}
+    assert all(
+        re.match(r"\$\{\w+:-127\.0\.0\.1:", port) for published in ports.values() for port in published
+    )
+
+
+def test_settings_that_are_given_are_known() -> None:
+    known = {PREFIX + field.upper() for field in Settings.model_fields} | {f"{PREFIX}DATABASE_URL_FILE"}
+    given = {name for one in SERVICES.values() for name in one.get("environment", ()) if PREFIX in name}
+    assert given
+    assert given <= known
+
+
+def test_stopping_is_given_longer_than_it_takes() -> None:
+    default = Settings.model_fields["stop_seconds"].default
+    for name in ("api", "worker", "proxy"):
+        assert int(SERVICES[name]["stop_grace_period"].removesuffix("s")) > default
+
+
+def test_connections_of_a_fleet_fit_into_the_database() -> None:
+    pool = SERVICES["api"]["environment"]["COSTBOOST_DATABASE_POOL"]
+    largest = int(re.search(r"max_connections=(\d+)", " ".join(SERVICES["postgres"]["command"]))[1])
+    assert 10 * pool < largest
+
+
+def test_the_proxy_refuses_in_words_of_the_contract() -> None:
+    codes = re.findall(r'"type":"/problems/(\w+)","code":"(\w+)"', NGINX)
+    assert len(codes) == NGINX.count("return ")
+    assert all(kind == code and code in PROBLEMS for kind, code in codes)
+
+
+def test_the_proxy_lets_pass_what_the_service_takes() -> None:
+    megabytes = int(re.search(r"client_max_body_size (\d+)m;", NGINX)[1])
+    assert megabytes << 20 > Settings.model_fields["max_upload_bytes"].default
+
+
+@pytest.mark.parametrize("path", DASHBOARDS, ids=lambda path: path.name)
+def test_dashboards_ask_for_figures_that_there_are(path: Path) -> None:
+    there = {sample for metric in REGISTRY.collect() for sample in samples(metric.name, metric.type)}
+    there |= set(re.findall(r"^(costboost_\w+)\{", job_figures({"queued": 1}).decode(), re.MULTILINE))
+    asked = set(re.findall(r"costboost_\w+", re.sub(r'job="\w+"', "", path.read_text().replace('\\"', '"'))))
+    assert len(asked) > 3
+    assert asked <= there
+    panels = json.loads(path.read_text())["panels"]
+    assert len({panel["id"] for panel in panels}) == len(panels)
+
+
+def samples(name: str, kind: str) -> set[str]:
+    """Names under which Prometheus stores a figure."""
+    endings = {"counter": ("_total",), "histogram": ("_bucket", "_sum", "_count")}.get(kind, ("",))
+    return {name + ending for ending in endings}
+
+
+def test_secrets_are_made_once_and_fit_together(tmp_path: Path) -> None:
+    def made() -> dict[str, str]:
+        subprocess.run(
+            [sys.executable, str(DEPLOY / "make_secrets.py"), str(tmp_path)], check=True, timeout=60
+        )
+        return {path.name: path.read_text() for path in tmp_path.iterdir()}
+
+    first = made()
+    assert made() == first
+    assert f":{first['postgres_password']}@postgres/" in first["database_url"]
+    assert {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()} == {0o444}
