@@ -124,6 +124,8 @@ def lets_go(compose: Compose) -> None:
             try:
                 while connection.recv(4096):
                     pass
+            except ConnectionResetError:
+                continue
             except TimeoutError:
                 raise BrokenError(f"not let go within {DEADLINE:.0f} s") from None
 
