@@ -6,18 +6,23 @@
 # Nothing here needs BuildKit. Another base must be Debian with Python 3.11 or newer as `python`.
 ARG BASE_IMAGE=python:3.11-slim
 
+FROM ${BASE_IMAGE} AS requirements
+COPY pyproject.toml .
+RUN python -c "import tomllib; project = tomllib.load(open('pyproject.toml', 'rb'))['project']; \
+        print(*project['dependencies'], *project['optional-dependencies']['service'], sep='\n')" > /requirements.txt
+
 FROM ${BASE_IMAGE} AS build
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore
-RUN python -m venv --without-pip /opt/costboost
 WORKDIR /source
-# What is installed changes seldom, our own code often: two layers. Only wheels, so that no compiler is needed.
-COPY pyproject.toml constraints.txt ./
-RUN python -c "import tomllib; project = tomllib.load(open('pyproject.toml', 'rb'))['project']; \
-        print(*project['dependencies'], *project['optional-dependencies']['service'], sep='\n')" > requirements.txt \
+# Installed anew when requirements change, not with every change of pyproject.toml.
+# Only wheels, so that no compiler is needed.
+COPY --from=requirements /requirements.txt .
+COPY constraints.txt .
+RUN python -m venv --without-pip /opt/costboost \
     && python -m pip --python /opt/costboost/bin/python install --only-binary :all: \
         --constraint constraints.txt --requirement requirements.txt \
     && python -m pip install --constraint constraints.txt hatchling
-COPY README.md LICENSE ./
+COPY pyproject.toml README.md LICENSE ./
 COPY migrations migrations
 COPY costboost costboost
 COPY service service
