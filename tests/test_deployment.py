@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 import yaml
 
-from service.api.figures import REGISTRY, job_figures
+from service.api.figures import REGISTRY, work_figures
 from service.domain.errors import PROBLEMS
 from service.settings import PREFIX, Settings
+from service.usecases.monitoring import Figures
 
 ROOT = Path(__file__).parent.parent
 DEPLOY = ROOT / "deploy"
@@ -72,7 +73,8 @@ def test_the_proxy_lets_pass_what_the_service_takes() -> None:
 @pytest.mark.parametrize("path", DASHBOARDS, ids=lambda path: path.name)
 def test_dashboards_ask_for_figures_that_there_are(path: Path) -> None:
     there = {sample for metric in REGISTRY.collect() for sample in samples(metric.name, metric.type)}
-    there |= set(re.findall(r"^(costboost_\w+)\{", job_figures({"queued": 1}).decode(), re.MULTILINE))
+    work = work_figures(Figures({"queued": 1}, 0.0, 1, 0.0, 0), waiting_records=0).decode()
+    there |= set(re.findall(r"^(costboost_\w+)", work, re.MULTILINE))
     asked = set(re.findall(r"costboost_\w+", re.sub(r'job="\w+"', "", path.read_text().replace('\\"', '"'))))
     assert len(asked) > 3
     assert asked <= there
