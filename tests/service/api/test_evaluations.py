@@ -21,10 +21,9 @@ def judged(service: Service) -> str:
 
 @pytest.fixture(scope="module")
 def of_three(service: Service) -> str:
-    """A model of three classes over trees."""
-    params = {"n_estimators": 5, "estimator": {"name": "tree", "max_depth": 2}}
+    """A model of three classes."""
     csv = table(500, classes=("a", "b", "c")).replace(",d,", ",<i>d,")
-    job = service.train("judged-three", csv, MATRIX, params=params)
+    job = service.train("judged-three", csv, MATRIX, params=QUICK)
     assert job["status"] == "succeeded", job
     return "/v1/models/judged-three/versions/1"
 
