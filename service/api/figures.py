@@ -75,8 +75,12 @@ def work_figures(found: Figures, waiting_records: int) -> bytes:
         Gauge(f"costboost_{name}", meaning, registry=registry).set(value)
 
     jobs = Gauge("costboost_training_jobs", "Training jobs, by status.", ["status"], registry=registry)
-    for status, count in found.jobs.items():
-        jobs.labels(status).set(count)
+    batches = Gauge(
+        "costboost_batch_predictions", "Batch predictions, by status.", ["status"], registry=registry
+    )
+    for counted, counts in ((jobs, found.jobs), (batches, found.batches)):
+        for status, count in counts.items():
+            counted.labels(status).set(count)
     oldest = "Seconds that the first job of the queue has waited."
     gauge("oldest_queued_job_seconds", oldest, found.oldest_queued_seconds)
     gauge("workers", "Workers that nobody has declared dead.", found.workers)

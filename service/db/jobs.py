@@ -12,7 +12,7 @@ from service.db.engine import rows_of
 from service.db.tables import Base, BatchPredictionRow, TrainingJobRow
 from service.domain.batch_predictions import BatchPrediction
 from service.domain.training import Job, JobStatus, TrainingJob
-from service.domain.webhooks import JOB_FINISHED
+from service.domain.webhooks import BATCH_FINISHED, JOB_FINISHED, EventType
 
 Row = TrainingJobRow | BatchPredictionRow
 Kind = TypeVar("Kind", bound=Job)
@@ -52,7 +52,8 @@ def advance(session: Session, before: Job, after: Job) -> bool:
     if rows_of(result) != 1:
         return False
     if after.status.done and not before.status.done:
-        webhooks.announce(session, after.tenant_id, JOB_FINISHED, _finished(after))
+        event: EventType = BATCH_FINISHED if isinstance(after, BatchPrediction) else JOB_FINISHED
+        webhooks.announce(session, after.tenant_id, event, _finished(after))
     return True
 
 
@@ -146,7 +147,7 @@ def _kind_of(job_id: str) -> type[Job]:
 
 def _finished(job: Job) -> dict[str, Any]:
     """What a webhook is told: no metrics, for those are read by who has a key."""
-    version = None if job.result is None else job.result["version"]
+    version = job.version if isinstance(job, BatchPrediction) else (job.result or {}).get("version")
     error = None if job.error is None else job.error.code
     return {"job": job.id, "model": job.model, "status": job.status, "version": version, "error": error}
 

@@ -7,7 +7,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session, sessionmaker
 
 from service.db.engine import database_time
-from service.db.tables import DeliveryRow, ExecutorRow, TrainingJobRow
+from service.db.tables import BatchPredictionRow, DeliveryRow, ExecutorRow, TrainingJobRow
 from service.domain.training import JobStatus
 from service.domain.webhooks import DeliveryStatus
 
@@ -19,7 +19,8 @@ class Figures:
 
     Attributes
     ----------
-    jobs : dict of status to count
+    jobs, batches : dict of status to count
+        Training jobs and batch predictions.
     oldest_queued_seconds : float
         For how long the first of the queue has waited; 0 when none waits.
     workers : int
@@ -31,6 +32,7 @@ class Figures:
     """
 
     jobs: dict[str, int]
+    batches: dict[str, int]
     oldest_queued_seconds: float
     workers: int
     heartbeat_seconds: float | None
@@ -39,24 +41,33 @@ class Figures:
 
 def figures(readers: sessionmaker[Session]) -> Figures:
     """Count."""
-    by_status = select(TrainingJobRow.status, func.count().label("jobs")).group_by(TrainingJobRow.status)
-    queued = select(func.min(TrainingJobRow.created_at)).where(TrainingJobRow.status == JobStatus.QUEUED)
     living = select(func.count(), func.min(ExecutorRow.beat_at)).where(ExecutorRow.reaped_at.is_(None))
     pending = select(func.count()).where(DeliveryRow.status == DeliveryStatus.PENDING)
     with readers() as session:
         now = database_time(session)
-        counts = dict.fromkeys((status.value for status in JobStatus), 0)
-        counts |= {row.status: row.jobs for row in session.execute(by_status)}
-        oldest = session.scalar(queued)
+        jobs, batches = _counts(session, TrainingJobRow), _counts(session, BatchPredictionRow)
+        waiting = (_oldest(session, TrainingJobRow), _oldest(session, BatchPredictionRow))
+        oldest = min((moment for moment in waiting if moment is not None), default=None)
         workers, beat = session.execute(living).one()
         deliveries = session.scalar(pending) or 0
     return Figures(
-        jobs=counts,
+        jobs=jobs,
+        batches=batches,
         oldest_queued_seconds=_since(oldest, now) or 0.0,
         workers=workers,
         heartbeat_seconds=_since(beat, now),
         deliveries=deliveries,
     )
+
+
+def _counts(session: Session, table: type[TrainingJobRow | BatchPredictionRow]) -> dict[str, int]:
+    query = select(table.status, func.count().label("jobs")).group_by(table.status)
+    found = {row.status: row.jobs for row in session.execute(query)}
+    return {status.value: found.get(status.value, 0) for status in JobStatus}
+
+
+def _oldest(session: Session, table: type[TrainingJobRow | BatchPredictionRow]) -> datetime | None:
+    return session.scalar(select(func.min(table.created_at)).where(table.status == JobStatus.QUEUED))
 
 
 def _since(moment: datetime | None, now: datetime) -> float | None:

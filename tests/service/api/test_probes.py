@@ -42,6 +42,7 @@ def test_metrics_name_routes_not_paths(fresh_service: Service) -> None:
     text = fresh_service.http.get("/metrics").text
     assert 'costboost_requests_total{method="GET",route="/v1/models/{model}",status="404"}' in text
     assert 'costboost_training_jobs{status="queued"} 0.0' in text
+    assert 'costboost_batch_predictions{status="running"} 0.0' in text
     assert "costboost_request_seconds_bucket" in text
     for figure in ("oldest_queued_job_seconds", "workers", "pending_deliveries", "waiting_records"):
         assert f"\ncostboost_{figure} 0.0\n" in text

@@ -4,13 +4,17 @@ import hashlib
 import hmac
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from sqlalchemy import update
 
-from service.db.tables import DeliveryRow, WebhookRow
+from service.db import jobs
+from service.db.tables import BatchPredictionRow, DeliveryRow, WebhookRow
+from service.domain.ids import new_id
+from service.domain.training import JobStatus
 from service.usecases import webhooks
 from tests.service.conftest import Service, problem, table
 from tests.service.listener import Listener, listening
@@ -180,3 +184,25 @@ def test_the_end_of_a_training_is_told_by_the_worker(
     expected = {"job": job["id"], "model": "told", "status": "succeeded", "version": 1, "error": None}
     assert told["data"] == expected
     service.http.delete(f"/v1/webhooks/{webhook['id']}")
+
+
+def test_the_end_of_a_batch_prediction_has_an_event_of_its_own(
+    fresh_service: Service, listener: Listener
+) -> None:
+    now = datetime.now(UTC)
+    webhook = subscribe(fresh_service, listener.url, events=["batch_prediction.finished"])
+    waiting = BatchPredictionRow(
+        id=new_id("bp"), tenant_id="default", model="cards", version=3, spec={}, order={},
+        input_sha256="0" * 64, created_at=now, status="queued", attempt=0, worker_deaths=0,
+    )  # fmt: skip
+    with fresh_service.wiring.sessions.begin() as session:
+        session.add(waiting)
+        session.flush()
+        job = jobs.fetch(session, waiting.id)
+        assert job is not None
+        assert jobs.advance(session, job, replace(job, status=JobStatus.CANCELLED))
+    deliver(fresh_service)
+    [(_, body)] = listener.posts
+    expected = {"job": waiting.id, "model": "cards", "status": "cancelled", "version": 3, "error": None}
+    assert json.loads(body)["data"] == expected
+    assert deliveries(fresh_service, webhook)[0]["status"] == "delivered"
