@@ -28,9 +28,7 @@ COPY migrations migrations
 COPY costboost costboost
 COPY service service
 RUN python -m pip wheel --no-deps --no-build-isolation --wheel-dir /wheels . \
-    && python -m pip --python /opt/costboost/bin/python install --no-deps /wheels/*.whl \
-    # Compiled kernels are kept for a source file of a given time; layers keep whole seconds only.
-    && find /opt/costboost -path '*/site-packages/costboost/*' -name '*.py' -exec touch --date "@$(date +%s)" {} +
+    && python -m pip --python /opt/costboost/bin/python install --no-deps /wheels/*.whl
 
 FROM ${BASE_IMAGE}
 ARG VERSION=0.1.0
@@ -44,7 +42,7 @@ LABEL org.opencontainers.image.title="Costboost" \
 RUN groupadd --system --gid 10001 costboost \
     && useradd --system --uid 10001 --gid 10001 --home-dir /nonexistent --shell /usr/sbin/nologin costboost \
     && install --directory --owner costboost --group costboost \
-        /var/lib/costboost /var/cache/costboost /etc/costboost/secrets /etc/costboost/monitoring
+        /var/lib/costboost /etc/costboost/secrets /etc/costboost/monitoring
 COPY --from=build /opt/costboost /opt/costboost
 COPY demo /opt/costboost/demo
 COPY deploy/make_secrets.py /opt/costboost/deploy/
@@ -52,10 +50,10 @@ ENV PATH=/opt/costboost/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1 \
     NUMBA_CACHE_DIR=/var/cache/costboost
+# Kernels are compiled now, for processors like this one, so that no job waits for it; nobody writes there later.
+RUN python -c "from costboost.warming import warm; print(warm(), 'kernels compiled')"
 USER costboost
 WORKDIR /var/lib/costboost
-# The kernels are compiled now, so that the first job need not wait for it.
-RUN python -c "from service.workers.child import prepare; prepare()"
 EXPOSE 8000
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=10s --start-period=60s \

@@ -98,6 +98,9 @@ def are_confined(compose: Compose) -> None:
             check(compose.docker("exec", container, "id", "-u").strip() != "0", f"{service} is not root")
             tools = "command -v cc gcc g++ clang ld || true"
             check(not compose.docker("exec", container, "sh", "-c", tools), f"{service} has no compiler")
+    warm = "from costboost.warming import is_warm; print(is_warm())"
+    shown = compose.docker("exec", compose.containers("worker")[0], "python", "-c", warm)
+    check(shown.strip() == "True", "kernels come compiled with the image")
 
 
 def decides_well(api: Api) -> None:
