@@ -11,6 +11,7 @@ from costboost.boosting._rounds import Round, RowByRow, Rule, StopReason, Weighi
 from costboost.kernels.elementary import exp_array
 from costboost.kernels.fixed_point import total
 from costboost.learners.stump import PreparedStump
+from costboost.learners.tree import PreparedTree
 from costboost.learners.value_groups import number_distinct
 from costboost.learners.weak import Hypothesis, Labels, PreparedLearner
 
@@ -71,7 +72,11 @@ class Kinds:
 
 def weighing_of(rule: Rule, learner: PreparedLearner, labels: Labels, rng: np.random.Generator) -> Weighing:
     """Choose how rows are weighed: kind by kind where rule and learner allow it, else row by row."""
-    if isinstance(learner, PreparedStump) and learner.keeps_ledger and len(labels.classes) == 2:
+    if (
+        isinstance(learner, PreparedStump | PreparedTree)
+        and learner.keeps_ledger
+        and len(labels.classes) == 2
+    ):
         kinds = Kinds.of(rule, len(labels.codes))
         if kinds is not None:
             return KindByKind(rule, learner, labels, kinds)
@@ -79,13 +84,13 @@ def weighing_of(rule: Rule, learner: PreparedLearner, labels: Labels, rng: np.ra
 
 
 class KindByKind:
-    """Weights that are multiplied by one factor for all rows of a kind on a side of a stump.
+    """Weights that are multiplied by one factor for all rows of a kind that get one answer.
 
     The formula is asked about cells in place of rows: the rows of a kind that get one answer. It reads their
     masses as it would read the weights of rows.
     """
 
-    def __init__(self, rule: Rule, learner: PreparedStump, labels: Labels, kinds: Kinds) -> None:
+    def __init__(self, rule: Rule, learner: Any, labels: Labels, kinds: Kinds) -> None:
         self.rule, self.learner, self.labels, self.kinds = rule, learner, labels, kinds
         self.by_cell = kinds.by_cell(rule)
         self.response = np.tile([-1.0, 1.0], len(kinds.firsts))

@@ -98,8 +98,13 @@ def quantize(weights: NDArray[np.float64]) -> NDArray[np.int64]:
     if largest < _TINY:
         return quantize(weights * _LIFT)
     first = _safe_exponent(weights.size, largest)
-    rounded = int(_sum_rounded(weights, math.ldexp(1.0, first)))
-    exponent = 60 - _ceil_log2(float(rounded + weights.size)) + first
-    out = np.empty(weights.size, dtype=np.int64)
-    _round_values(weights, math.ldexp(1.0, exponent), out)
+    mass = int(_sum_rounded(weights, math.ldexp(1.0, first)))
+    exponent = 60 - _ceil_log2(float(mass + weights.size)) + first
+    return rounded(weights, math.ldexp(1.0, exponent))
+
+
+def rounded(values: NDArray[np.float64], scale: float) -> NDArray[np.int64]:
+    """Values times a scale as integers, rounded to the nearest; the caller knows that they fit."""
+    out = np.empty(values.size, dtype=np.int64)
+    _round_values(values, scale, out)
     return out

@@ -26,7 +26,7 @@ from costboost.kernels.ledger import (
 )
 from costboost.learners.columns import BinnedColumns
 
-__all__ = ["ABOVE", "BELOW", "MISSING", "Elsewhere", "Ledger"]
+__all__ = ["ABOVE", "BELOW", "LARGEST_EXPONENT", "MISSING", "Elsewhere", "Ledger"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -40,7 +40,7 @@ _SIDES = 3
 _FRESH, _LEAST, _MOST = 57, 54, 61
 _SCALE = 2.0**_FRESH
 #: Beyond this an exponential, or a product with it, might be no number.
-_LARGEST_EXPONENT = 300.0
+LARGEST_EXPONENT = 300.0
 #: A factor above this could make much of a weight that counts as little or nothing.
 _LARGEST_FACTOR = 2.0**20
 #: Share of rows above which adding all weights up anew is the faster way.
@@ -166,7 +166,7 @@ class Ledger:
             shares.reshape(-1),
             part.masses.reshape(-1),
             part.counts.reshape(-1),
-            _LARGEST_EXPONENT,
+            LARGEST_EXPONENT,
             factors.reshape(-1),
         )
         if greatest > _LARGEST_FACTOR or not 2.0**_LEAST < projected < 2.0**_MOST:

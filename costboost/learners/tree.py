@@ -11,9 +11,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from costboost.ensembles.trees import Branches
+from costboost.kernels.fixed_point import quantize
 from costboost.learners.columns import BinnedColumns
 from costboost.learners.foreign import Response
 from costboost.learners.tree_growth import GrownTree, Limits, grow
+from costboost.learners.tree_ledger import TreeLedger
 from costboost.learners.weak import Hypothesis, Labels, Sample
 from costboost.learners.weights import read_weights
 from costboost.parameters import InCode, Range, check_parameters
@@ -127,7 +129,7 @@ class HistogramTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weights = read_weights(sample_weight, len(targets))
         classes, codes = np.unique(targets, return_inverse=True)
         columns = self._binned(features, weights)
-        self._adopt(grow(columns, weights, codes, len(classes), self._limits()), classes)
+        self._adopt(grow(columns, quantize(weights), codes, len(classes), self._limits()), classes)
         return self
 
     def _binned(self, X: Floats, weights: Floats) -> BinnedColumns:
@@ -209,9 +211,44 @@ class PreparedTree:
         """Fit a tree under these weights and answer for every training row."""
         n_classes = len(labels.classes)
         weights = sample.weights if sample.rows is None else self._spread(sample.rows, sample.weights)
-        grown = grow(self.columns, weights, labels.codes, n_classes, self.estimator._limits())
+        grown = grow(self.columns, quantize(weights), labels.codes, n_classes, self.estimator._limits())
         fitted = clone(self.estimator)._adopt(grown, labels.classes)
         return Hypothesis(fitted, answers(fitted, labels.positive, self.response)[grown.leaves])
+
+    @property
+    def keeps_ledger(self) -> bool:
+        """Whether answers are two, so that a ledger can be kept."""
+        return self.response == "sign"
+
+    def ledger(self, kinds: NDArray[np.uint8], signs: NDArray[np.int64], weights: Floats) -> TreeLedger:
+        """Open an account of weights, for `fit_ledger`.
+
+        Parameters
+        ----------
+        kinds, weights
+            As of a `TreeLedger`.
+        signs : ndarray of shape (k,)
+            One for each kind.
+        """
+        return TreeLedger(kinds, len(signs), weights)
+
+    def fit_ledger(
+        self, ledger: TreeLedger, labels: Labels
+    ) -> tuple[HistogramTree, NDArray[np.int64], NDArray[np.int64]]:
+        """Fit a tree under the weights of a ledger, and part its rows by the tree's answers.
+
+        Returns
+        -------
+        tree : HistogramTree
+        masses : ndarray of shape (k, 2), int64
+            Weight of each kind that gets each answer.
+        answers : ndarray of shape (2,), int
+            0 and 1: 1 is positive.
+        """
+        grown = grow(self.columns, ledger.masses, labels.codes, 2, self.estimator._limits())
+        fitted = clone(self.estimator)._adopt(grown, labels.classes)
+        positive = (answers(fitted, labels.positive, self.response) > 0).astype(np.uint8)
+        return fitted, ledger.part(positive[grown.leaves]), np.arange(2)
 
     def _spread(self, rows: NDArray[np.intp], weights: Floats) -> Floats:
         spread = np.zeros(self.columns.codes.shape[1])

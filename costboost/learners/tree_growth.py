@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from costboost.ensembles.subsets import PLACES, pack
 from costboost.ensembles.trees import Branches
-from costboost.kernels.fixed_point import quantize
 from costboost.kernels.tree import count_node, find_split, mark_rows, order_categories, part_rows, sum_node
 from costboost.learners.columns import BinnedColumns
 
@@ -172,7 +171,7 @@ class _Growth:
 
 
 def grow(
-    columns: BinnedColumns, weights: Floats, classes: NDArray[np.intp], n_classes: int, limits: Limits
+    columns: BinnedColumns, masses: Ints, classes: NDArray[np.intp], n_classes: int, limits: Limits
 ) -> GrownTree:
     """Grow a tree under these weights.
 
@@ -180,18 +179,19 @@ def grow(
     ----------
     columns : BinnedColumns
         Of at most 255 bins.
-    weights : ndarray of shape (n,), float64, >= 0, not all 0
+    masses : ndarray of shape (n,), int64, >= 0, not all 0
+        Integer weights, of a sum of at most 2^61.
     classes : ndarray of shape (n,), intp
         Class of each row, in [0, n_classes).
     n_classes : int
     limits : Limits
     """
-    growth = _Growth(columns, quantize(weights), classes.astype(np.uint16), n_classes, limits)
+    growth = _Growth(columns, masses, classes.astype(np.uint16), n_classes, limits)
     nodes = level = [growth.root()]
     for depth in range(1, limits.max_depth + 1):
         level = [child for node in level for child in growth.split(node, depth)]
         nodes = nodes + level
-    leaves = np.empty(weights.size, dtype=np.uint16)
+    leaves = np.empty(masses.size, dtype=np.uint16)
     for number, node in enumerate(nodes):
         if node.split is None:
             mark_rows(node.rows, number, leaves)

@@ -67,6 +67,26 @@ def row_by_row_fixture(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 @pytest.mark.parametrize("name", BOOSTERS)
+def test_trees_kind_by_kind_are_those_row_by_row(name: str, row_by_row: Any) -> None:
+    X, y = rows(1500)
+    parameters: dict[str, Any] = {"estimator": {"name": "tree", "max_depth": 2}, "n_estimators": 12}
+    if name.startswith("adacost"):
+        parameters["response"] = "sign"
+    weights = np.random.default_rng(1).integers(0, 3, len(y)).astype(float)
+    model = made(name, record=True, **parameters).fit(X, y, sample_weight=weights)
+    oracle = row_by_row(made(name, record=True, **parameters), X, y, sample_weight=weights)
+    for one, other in zip(model.estimators_, oracle.estimators_, strict=True):
+        assert one.tree_.cut.tolist() == other.tree_.cut.tolist()
+        assert one.tree_.feature.tolist() == other.tree_.feature.tolist()
+    for values, expected in zip(model.history_, oracle.history_, strict=True):
+        for key in expected:
+            np.testing.assert_allclose(values[key], expected[key], rtol=1e-9, atol=1e-14, err_msg=key)
+    order = np.random.default_rng(2).permutation(len(y))
+    shuffled = made(name, **parameters).fit(X[order], y[order], sample_weight=weights[order])
+    assert shuffled.estimator_weights_.tolist() == model.estimator_weights_.tolist()
+
+
+@pytest.mark.parametrize("name", BOOSTERS)
 def test_kind_by_kind_is_row_by_row(name: str, row_by_row: Any) -> None:
     X, y = rows(3000)
     weights = np.random.default_rng(1).integers(0, 3, len(y)).astype(float)
@@ -113,7 +133,8 @@ def test_who_is_weighed_kind_by_kind() -> None:
     assert weighing(made("adacost"), sample_cost=amounts) is RowByRow
     assert weighing(made("adacost", update="unrolled")) is RowByRow
     assert weighing(made("adacost", beta=lambda correct, cost: 0.5 + 0.0 * cost)) is RowByRow
-    assert weighing(made("adaboost", estimator={"name": "tree"})) is RowByRow
+    assert weighing(made("adaboost", estimator={"name": "tree"})) is KindByKind
+    assert weighing(made("adacost", estimator={"name": "tree"})) is RowByRow  # it says probabilities
 
 
 @pytest.mark.parametrize("name", BOOSTERS)
