@@ -13,6 +13,7 @@ import pytest
 from sqlalchemy import delete, select, update
 
 from service.db.tables import CostSpecRow, DatasetRow, IdempotencyRow, TrainingJobRow
+from service.usecases import idempotency
 from tests.service.conftest import DATABASES, NewDatabase, Service, problem, running, settings_for
 
 COSTS = {"name": "retried", "fn": 5, "fp": 1}
@@ -189,6 +190,39 @@ def test_who_lost_the_key_makes_nothing(keyed: Service, monkeypatch: pytest.Monk
     monkeypatch.setattr(anyio.to_thread, "run_sync", robbed)
     problem(post(keyed), 409, "idempotency_in_progress")
     assert count(keyed, "/v1/cost-specs") == 0
+
+
+def test_what_was_made_and_is_gone_is_not_made_again(keyed: Service) -> None:
+    made = post(keyed, "/v1/datasets?name=gone", content=TABLE, headers=CSV)
+    keyed.http.delete(made.headers["location"])
+    [row] = rows(keyed)
+    change(keyed, status=None, body=None, headers=None, beat_at=row.beat_at - timedelta(seconds=31))
+    problem(post(keyed, "/v1/datasets?name=gone", content=TABLE, headers=CSV), 404, "not_found")
+    assert count(keyed, "/v1/datasets") == 0
+
+
+def test_a_request_under_way_says_so(keyed: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long a body takes to come, its key is not taken over."""
+    monkeypatch.setattr(idempotency, "BEAT_SECONDS", 0.1)
+    seen = []
+
+    def slowly() -> Iterator[bytes]:
+        for part in (TABLE[:3], TABLE[3:6], TABLE[6:]):
+            yield part.encode()
+            time.sleep(0.4)
+            seen.extend(row.beat_at - row.created_at for row in rows(keyed))
+
+    assert post(keyed, "/v1/datasets", content=slowly(), headers=CSV).status_code == 201
+    assert seen[-1] > timedelta(seconds=0.4)
+
+
+def test_a_form_that_is_none_is_told_apart_by_its_bytes(keyed: Service) -> None:
+    broken = {"Content-Type": "multipart/form-data; boundary=x"}
+    first = post(keyed, "/v1/datasets", content=b"no form", headers=broken)
+    assert first.status_code == 400
+    same(first, post(keyed, "/v1/datasets", content=b"no form", headers=broken))
+    other = post(keyed, "/v1/datasets", content=b"no form either", headers=broken)
+    problem(other, 422, "idempotency_mismatch")
 
 
 def test_after_a_day_a_key_is_new(keyed: Service) -> None:
