@@ -47,20 +47,19 @@ class Kinds:
         names = rule.kinds()
         if names is None:
             return None
-        rows, count = np.zeros(n, dtype=np.intp), 1
+        rows, count = np.zeros(n, dtype=np.uint8), 1
         for name in names:
             array = getattr(rule, name)
             numbered = (rows, 1) if array is None else number_distinct(array, _MOST_KINDS)
             if numbered is None:
                 return None
             numbers, distinct = numbered
-            joint = rows * distinct + numbers
-            present = np.bincount(joint, minlength=count * distinct) > 0
-            count = int(np.count_nonzero(present))
-            rows = (np.cumsum(present) - 1)[joint]
-        firsts = np.empty(count, dtype=np.intp)
-        firsts[rows] = np.arange(n)
-        return cls(names, rows.astype(np.uint8), firsts) if count <= _MOST_KINDS else None
+            joined = number_distinct(rows.astype(np.float64) * distinct + numbers, _MOST_KINDS)
+            if joined is None:
+                return None
+            rows, count = joined
+        firsts = np.array([np.argmax(rows == kind) for kind in range(count)])
+        return cls(names, rows, firsts)
 
     def by_cell(self, rule: Rule) -> Rule:
         """Return the formula for cells: each kind with the answer -1, then with +1."""
@@ -96,9 +95,11 @@ class KindByKind:
         self.response = np.tile([-1.0, 1.0], len(kinds.firsts))
         # What `before_round` does to a weight is done at the end of the round before.
         self.shares = self.by_cell.before_round(np.ones(len(self.response))).reshape(-1, 2)
-        start = rule.start() * self.shares[kinds.rows, 0]
+        start = np.take(self.shares[:, 0], kinds.rows)
+        start *= rule.start()
+        start /= total(start)
         signs = np.where(labels.codes[kinds.firsts] == labels.positive, 1, -1)
-        self.ledger = learner.ledger(kinds.rows, signs, start / total(start))
+        self.ledger = learner.ledger(kinds.rows, signs, start)
 
     def play(self) -> tuple[Hypothesis, Round | StopReason]:
         """Fit a hypothesis and judge it."""

@@ -140,12 +140,12 @@ def keys_of_columns(X: NDArray[Any]) -> Iterator[Keys]:
         yield from block
 
 
-def number_distinct(values: NDArray[np.float64], most: int) -> tuple[NDArray[np.intp], int] | None:
-    """Number the distinct values of a few, ascending.
+def number_distinct(values: NDArray[np.float64], most: int) -> tuple[NDArray[np.uint8], int] | None:
+    """Number distinct values, at most 255, ascending.
 
     Returns
     -------
-    numbers : ndarray of shape (n,), intp
+    numbers : ndarray of shape (n,), uint8
     count : int
         Or None in place of both if there are more than `most`.
     """
@@ -156,8 +156,10 @@ def number_distinct(values: NDArray[np.float64], most: int) -> tuple[NDArray[np.
     count = group_distinct(keys, even, _missing(keys), slots, distinct, sums, rows)
     if count < 0:
         return None
-    ranks = np.argsort(np.argsort(distinct[:count].view(np.float64)))
-    return ranks[rows], count
+    ranks = np.argsort(np.argsort(distinct[:count].view(np.float64))).astype(np.uint8)
+    numbers = np.empty(keys.size, dtype=np.uint8)
+    number_rows(rows, ranks, numbers)
+    return numbers, count
 
 
 def _missing(keys: Keys) -> np.uint64:
