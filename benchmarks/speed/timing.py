@@ -41,7 +41,11 @@ def interleaved(
 
 
 def calls_filling(work: Work, seconds: float, clock: Clock = time.process_time) -> int:
-    """Find out how many calls in a row take at least so long; a power of two."""
+    """Find out how many calls in a row take at least so long; a power of two.
+
+    The first call does not count: it may compile.
+    """
+    work()
     calls = 1
     while True:
         began = clock()
