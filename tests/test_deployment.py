@@ -1,6 +1,5 @@
 """What docker-compose would start, as far as files can tell; `make compose-test` starts it."""
 
-import json
 import re
 import stat
 import subprocess
@@ -11,16 +10,13 @@ from typing import Any
 import pytest
 import yaml
 
-from service.api.figures import REGISTRY, work_figures
 from service.domain.errors import PROBLEMS
 from service.settings import PREFIX, Settings
-from service.usecases.monitoring import Figures
 
 ROOT = Path(__file__).parent.parent
 DEPLOY = ROOT / "deploy"
 SERVICES: dict[str, dict[str, Any]] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
 NGINX = (DEPLOY / "nginx" / "nginx.conf").read_text()
-DASHBOARDS = sorted((DEPLOY / "grafana" / "dashboards").glob("*.json"))
 
 
 @pytest.mark.parametrize("name", SERVICES)
@@ -68,24 +64,6 @@ def test_the_proxy_refuses_in_words_of_the_contract() -> None:
 def test_the_proxy_lets_pass_what_the_service_takes() -> None:
     megabytes = int(re.search(r"client_max_body_size (\d+)m;", NGINX)[1])
     assert megabytes << 20 > Settings.model_fields["max_upload_bytes"].default
-
-
-@pytest.mark.parametrize("path", DASHBOARDS, ids=lambda path: path.name)
-def test_dashboards_ask_for_figures_that_there_are(path: Path) -> None:
-    there = {sample for metric in REGISTRY.collect() for sample in samples(metric.name, metric.type)}
-    work = work_figures(Figures({"queued": 1}, 0.0, 1, 0.0, 0), waiting_records=0).decode()
-    there |= set(re.findall(r"^(costboost_\w+)", work, re.MULTILINE))
-    asked = set(re.findall(r"costboost_\w+", re.sub(r'job="\w+"', "", path.read_text().replace('\\"', '"'))))
-    assert len(asked) > 3
-    assert asked <= there
-    panels = json.loads(path.read_text())["panels"]
-    assert len({panel["id"] for panel in panels}) == len(panels)
-
-
-def samples(name: str, kind: str) -> set[str]:
-    """Names under which Prometheus stores a figure."""
-    endings = {"counter": ("_total",), "histogram": ("_bucket", "_sum", "_count")}.get(kind, ("",))
-    return {name + ending for ending in endings}
 
 
 def test_secrets_are_made_once_and_fit_together(tmp_path: Path) -> None:

@@ -1,8 +1,12 @@
+import json
+import re
 import shutil
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from tests.service.conftest import Service
+
+DASHBOARD = Path(__file__).parents[3] / "deploy" / "grafana" / "dashboards" / "costboost.json"
 
 
 def test_livez_and_version(fresh_service: Service) -> None:
@@ -48,3 +52,12 @@ def test_metrics_name_routes_not_paths(fresh_service: Service) -> None:
         assert f"\ncostboost_{figure} 0.0\n" in text
     assert "costboost_worker_heartbeat_age_seconds" not in text  # there is no worker
     assert "secret-name" not in text
+
+
+def test_the_dashboard_asks_for_figures_that_there_are(fresh_service: Service) -> None:
+    endings = {"counter": ("",), "histogram": ("_bucket", "_sum", "_count"), "gauge": ("",)}
+    types = re.findall(r"^# TYPE (\w+) (\w+)$", fresh_service.http.get("/metrics").text, re.MULTILINE)
+    there = {name + ending for name, kind in types for ending in endings[kind]}
+    panels = json.loads(DASHBOARD.read_text())["panels"]
+    asked = " ".join(target["expr"] for panel in panels for target in panel["targets"])
+    assert set(re.findall(r"costboost_\w+", asked)) <= there
