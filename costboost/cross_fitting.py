@@ -116,7 +116,7 @@ def fit_rows(booster: Any, rows: TrainingSet, callback: RoundCallback | None = N
 def _joined(booster: Any, rows: TrainingSet) -> tuple[FeatureEncoder, Any]:
     """A fitted encoder and a clone of the booster, whose weak learner knows the columns of categories."""
     booster = clone(booster)
-    learner = booster if isinstance(booster, Members) else booster._weak_learner()
+    learner = booster if isinstance(booster, Members | MixtureClassifier) else booster._weak_learner()
     if not hasattr(learner, "categorical_features"):
         return FeatureEncoder().fit(rows.columns, rows.types), booster
     if learner.categorical_features is not None:
@@ -197,6 +197,7 @@ def mixed(
     """
     whole = clone(auto)
     weights = whole.mix(fitted.booster, said, rows.y, rows.weight)
+    whole.price(rows.y, rows.weight, rows.sample_cost)
     return Fitted(fitted.encoder, whole), weights.mix(said.reshape(len(said), len(weights.constant), -1))
 
 

@@ -79,7 +79,7 @@ class Explanation:
     --------
     >>> from costboost import CostSensitiveModel
     >>> X = {"amount": np.arange(40.0), "country": np.array(["ch", "de"] * 20)}
-    >>> model = CostSensitiveModel().fit(X, X["amount"] > 25)
+    >>> model = CostSensitiveModel("cgada").fit(X, X["amount"] > 25)
     >>> row = {"amount": np.array([39.0]), "country": np.array(["de"])}
     >>> explanation = Explainer(model.scorer()).explain(row)
     >>> explanation.names, explanation.contributions.shape
@@ -125,7 +125,7 @@ class CostsWithout:
     --------
     >>> from costboost import CostSensitiveModel
     >>> X = {"amount": np.arange(40.0), "country": np.array(["ch", "de"] * 20)}
-    >>> model = CostSensitiveModel().fit(X, X["amount"] > 25)
+    >>> model = CostSensitiveModel("cgada").fit(X, X["amount"] > 25)
     >>> row = {"amount": np.array([39.0]), "country": np.array(["de"])}
     >>> costs = costs_without(model.scorer(), row)
     >>> costs.names, bool(costs.without[0, 0] > costs.expected_cost[0])
@@ -155,7 +155,7 @@ class Explainer:
     --------
     >>> from costboost import CostSensitiveModel
     >>> X = {"amount": np.arange(40.0), "country": np.array(["ch", "de"] * 20)}
-    >>> model = CostSensitiveModel().fit(X, X["amount"] > 25)
+    >>> model = CostSensitiveModel("cgada").fit(X, X["amount"] > 25)
     >>> row = {"amount": np.array([39.0]), "country": np.array(["de"])}
     >>> explanation = Explainer(model.scorer()).explain(row)
     >>> explanation.method, explanation.explained, explanation.reasons(0)[0].feature

@@ -5,6 +5,7 @@ order of a table's columns or on the names of the classes: rows are learned in a
 give, columns are taken by name, and classes are coded by their size.
 """
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -36,6 +37,7 @@ from costboost.features import FeatureEncoder
 from costboost.labels import NamedCosts, codes_of_classes, meant_costs, named_costs, ordered_classes
 from costboost.learners.weights import read_weights
 from costboost.mixture.classifier import MixtureClassifier
+from costboost.mixture.mixing import enough
 from costboost.parameters import Range, check_parameters
 from costboost.registry import DEFAULT_ALGORITHM, make
 from costboost.scorer import Answer, DecisionRule, Scorer
@@ -45,6 +47,8 @@ from costboost.training_costs import TrainCosts, TrainingCosts
 
 Types = Mapping[str, ColumnType]
 
+#: Rows, in an order of chance, on which a score that varies does so.
+_TELLING = 5000
 #: What the parts of a booster that stops early must respect, by the kind of split that does.
 _APART: dict[str, SplitKind] = {"groups": "group", "times": "time"}
 
@@ -249,7 +253,9 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
         rows, where = ready.rows, ready.parts
         booster = ready.booster
-        learner = booster.members() if isinstance(booster, MixtureClassifier) else booster
+        learner = booster
+        if isinstance(booster, MixtureClassifier):
+            learner, where = booster.members(), enough(where, rows.y)
         raw = out_of_fold_scores(learner, rows, where, n_jobs=self.n_jobs, progress=progress)
         fitted = fit_rows(learner, rows, rounds_of(progress, "boosting", len(where), len(where) + 1))
         if learner is not booster:
@@ -503,11 +509,15 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rows, costs, codes = ready.rows, ready.costs, ready.codes
         judged = np.flatnonzero(~np.isnan(raw[:, 0]))
         # A score that came out constant says nothing, whatever the ensembles of the folds said.
-        telling = np.ptp(fitted.score(rows.columns), axis=0) > 0
+        some = rows if len(rows.y) <= _TELLING else rows.take(np.arange(_TELLING))
+        telling = np.ptp(fitted.score(some.columns), axis=0) > 0
         scores = np.where(telling, raw[judged], 0.0)
         n_classes = len(self.classes_)
         told = (scores, rows.y[judged], n_classes, rows.weight[judged])
-        if self.calibration == "auto" and isinstance(fitted.booster, MixtureClassifier) and telling.all():
+        mixture = isinstance(fitted.booster, MixtureClassifier)
+        if mixture and not telling.any():
+            warnings.warn("no member tells the classes apart: the score is a constant", stacklevel=3)
+        if self.calibration == "auto" and mixture and telling.all():
             self.calibrator_ = calibrator_of_log_odds(*told)
         else:
             self.calibrator_ = fit_calibrator(self.calibration, *told)

@@ -163,7 +163,7 @@ MIXTURE = Algorithm(
     "Wolpert (1992), Neural Networks 5:241-259; Breiman (1996), Machine Learning 24:49-64",
 )
 #: What "auto" stands for.
-DEFAULT_ALGORITHM = "cgada"
+DEFAULT_ALGORITHM = MIXTURE.name
 #: All that can be trained.
 TRAINABLE: dict[str, Algorithm] = {MIXTURE.name: MIXTURE} | ALGORITHMS
 
@@ -180,7 +180,7 @@ def find(name: str) -> Algorithm:
     Examples
     --------
     >>> find("CS-AdaBoost").name, find("auto").name
-    ('csadaboost', 'cgada')
+    ('csadaboost', 'mixture')
     """
     plain = name.lower().translate({ord(mark): None for mark in "-_ "})
     algorithm = TRAINABLE.get(DEFAULT_ALGORITHM if plain == "auto" else plain)

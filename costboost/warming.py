@@ -67,6 +67,7 @@ def _use_all() -> None:
             y = np.digitize(x[:, 0] + rng.normal(size=_ROWS), [0.0, 1.0][: n_classes - 1])
             for learner in _LEARNERS:
                 _use(X, y, make("adaboost", {"n_estimators": 2, "estimator": learner}))
+            _use(X, y, make("mixture", {"n_estimators": 2}))
         for learner in _LEARNERS[:2]:
             _use(X, y > 0, make("gentle", {"n_estimators": 2, "estimator": learner}))
         booster = make("adaboost", {"n_estimators": 2}).fit(x, y > 0)

@@ -20,7 +20,7 @@ from http_api import Api, RefusedError
 from running import ServiceError, running_service
 from tables import CARD_FRAUD, COST_COLUMNS, GERMAN_CREDIT, Table, features, money
 
-ALGORITHMS = ("cgada", "adacost")
+ALGORITHMS = ("auto", "adacost")
 TABLES = (CARD_FRAUD, GERMAN_CREDIT)
 SHOWN_ROWS = 2
 #: What a check costs when the same rows are priced again; the first that changes a decision is shown.

@@ -18,14 +18,14 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
 
 #: Log-odds of a member are held within this: one that is sure must not outvote all others.
-REACH = 8.0
+REACH = 5.0
 #: A probability is held this far from 0 and 1 before its log-odds are taken.
 _MARGIN = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """``F_k(x) = constant[k] + Σ_m weight[m] · clip(z_m(x), ±8)`` over the members m with ``output[m] = k``.
+    """``F_k(x) = constant[k] + Σ_m weight[m] · clip(z_m(x), ±5)`` over the members m with ``output[m] = k``.
 
     ``z_m`` is the score of the member, or its log-odds where the score is a probability. The sum runs in the
     order of m, whatever the batch.
@@ -97,7 +97,7 @@ class Mixture:
 
 
 def log_odds(score: Floats, *, probability: bool) -> Floats:
-    """What a member says, as log-odds within ±8."""
+    """What a member says, as log-odds within ±5."""
     if probability:
         score = libm.log_odds(np.clip(score, _MARGIN, 1.0 - _MARGIN))
     return np.clip(score, -REACH, REACH)

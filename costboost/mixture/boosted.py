@@ -24,7 +24,6 @@ class Boosted:
 
     Parameters
     ----------
-    rounds : int
     step : float
         Factor of each tree.
     leaves, depth : int
@@ -36,7 +35,6 @@ class Boosted:
         Share of both that each tree sees.
     """
 
-    rounds: int = 150
     step: float = 0.1
     leaves: int = 24
     depth: int = 8
@@ -45,7 +43,9 @@ class Boosted:
     rows: float = 0.8
     columns: float = 0.8
 
-    def fit(self, table: Table, label: Floats, weights: Floats, rng: np.random.Generator) -> Trees:
+    def fit(
+        self, table: Table, label: Floats, weights: Floats, rounds: int, rng: np.random.Generator
+    ) -> Trees:
         """Fit trees whose sum is the log-odds of label 1."""
         d, n = table.bins.shape
         mean = float((label * weights).sum() / weights.sum())
@@ -53,7 +53,7 @@ class Boosted:
         score, grown = np.full(n, constant), []
         known = np.flatnonzero(weights > 0).astype(np.int32)
         everything = np.arange(n, dtype=np.int32)
-        for _ in range(self.rounds):
+        for _ in range(rounds):
             p = libm.sigmoid(score)
             g, h = weights * (label - p), weights * p * (1.0 - p)
             rows = known[rng.random(known.size) < self.rows] if self.rows < 1 else known.copy()

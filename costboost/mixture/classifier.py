@@ -15,9 +15,9 @@ from costboost.boosting._problem import CostsOfMistakes, Problem, labels_of, rea
 from costboost.ensembles.mixtures import Mixture
 from costboost.learners.weights import read_weights
 from costboost.libm import exp, sigmoid
-from costboost.mixture.members import Bundle, Callback, Members
-from costboost.mixture.mixing import Weights, mixing_weights
-from costboost.parameters import InCode, check_parameters
+from costboost.mixture.members import N_ESTIMATORS, Bundle, Callback, Members
+from costboost.mixture.mixing import Weights, enough, mixing_weights
+from costboost.parameters import InCode, Range, check_parameters
 from costboost.splits import Split, folds
 
 __all__ = ["MixtureClassifier"]
@@ -29,15 +29,18 @@ _RIDGE = 1.0
 
 
 class MixtureClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A mixture of boosted trees, a random forest, extra trees, a kernel and a linear model.
+    """A mixture of boosted trees, extremely randomized trees, a kernel and a linear model.
 
     Each member gives log-odds; the mixture adds them up with weights that are not negative and were found on
     rows which the members were not fitted on (stacked generalization: Wolpert 1992; Breiman 1996). Members
     whose weight is 0 are left out. Costs have no part in the members: they decide, at probabilities that hold
-    none. More than two classes: each against the rest, with the same weights.
+    none. Of many rows only some of the folds are fitted. More than two classes: each against the rest, with
+    the same weights.
 
     Parameters
     ----------
+    n_estimators : int, default 120
+        Trees of each member that has trees.
     additive : bool, default False
         Only members whose score is a sum of functions of one column each (boosted stumps and a linear model),
         so that what each column adds is exact.
@@ -79,21 +82,28 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(
         self,
         *,
+        n_estimators: Annotated[int, Range(minimum=1, maximum=100_000)] = N_ESTIMATORS,
         additive: bool = False,
         cost_matrix: CostsOfMistakes = None,
         pos_label: Any = None,
         categorical_features: Annotated[Sequence[int], InCode()] | None = None,
         random_state: Any = None,
     ) -> None:
+        self.n_estimators = n_estimators
         self.additive = additive
         self.cost_matrix = cost_matrix
         self.pos_label = pos_label
         self.categorical_features = categorical_features
         self.random_state = random_state
 
+    def conflicts(self) -> list[tuple[str, str]]:
+        """No values of its parameters exclude each other; see `CostSensitiveBooster.conflicts`."""
+        return []
+
     def members(self) -> Members:
         """The unfitted members, for whoever has folds of its own; `mix` then weighs them."""
         return Members(
+            n_estimators=self.n_estimators,
             additive=self.additive,
             categorical_features=self.categorical_features,
             random_state=self.random_state,
@@ -140,7 +150,7 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         codes = problem.labels.codes
         said = None
         if np.bincount(codes[weights > 0], minlength=len(problem.labels.classes)).min() > 1:
-            for train, valid in folds(Split(), codes, seed=seed):
+            for train, valid in enough(folds(Split(), codes, seed=seed), codes):
                 fold = learner.fit(features[train], codes[train], sample_weight=weights[train])
                 part = fold.ensemble_.score(features[valid])
                 said = np.full((len(codes), part.shape[1]), np.nan) if said is None else said
@@ -148,10 +158,14 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         learner.fit(features, codes, sample_weight=weights, callback=callback)
         self.mix(learner, said, codes, weights)
         self.classes_ = problem.labels.classes
-        self.vote_threshold_ = _threshold(problem)
-        if len(self.classes_) == 2 and problem.labels.positive == 0:
-            self.vote_threshold_ = -self.vote_threshold_
+        self.price(targets, weights, sample_cost)
         return self
+
+    def price(self, y: NDArray[Any], weights: Floats, sample_cost: ArrayLike | None) -> None:
+        """Find the score beyond which deciding for the second of two classes costs less, on average."""
+        problem = self._problem(y, weights, sample_cost)
+        threshold = _threshold(problem)
+        self.vote_threshold_ = -threshold if problem.labels.positive == 0 else threshold
 
     def mix(self, fitted: Members, said: Floats | None, codes: NDArray[np.intp], weights: Floats) -> Weights:
         """Weigh fitted members, and become what they make together.
@@ -181,7 +195,6 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.weights_, self.member_names_ = found.members, names
         self.classes_, self.n_features_in_ = fitted.classes_, fitted.n_features_in_
         self.ensemble_ = _mixture(bundle, found)
-        self.vote_threshold_ = 0.0
         return found
 
     def decision_function(self, X: ArrayLike) -> Floats:

@@ -23,8 +23,9 @@ class Forest:
 
     Parameters
     ----------
-    trees : int
     extra : bool
+    share : float in (0, 1]
+        Share of the trees asked for: they are deep, and answering is most of their cost.
     min_rows : int
         Rows that each side of a cut keeps.
     most_rows : int
@@ -33,36 +34,37 @@ class Forest:
         Rows of the mean label that are added to each leaf.
     """
 
-    trees: int = 100
     extra: bool = False
+    share: float = 0.5
     min_rows: int = 3
-    most_rows: int = 20_000
+    most_rows: int = 10_000
     ridge: float = 0.5
-    share: float = 0.0
 
-    def fit(self, table: Table, label: Floats, weights: Floats, rng: np.random.Generator) -> Trees:
+    def fit(
+        self, table: Table, label: Floats, weights: Floats, count: int, rng: np.random.Generator
+    ) -> Trees:
         """Fit trees whose sum is the probability of label 1."""
         d = len(table.n_bins)
         known = np.flatnonzero(weights > 0)
         scaled = weights * (known.size / weights.sum())
         prior = float((label * weights).sum() / weights.sum())
-        tried = max(1, math.ceil(d * self.share)) if self.share else max(1, round(math.sqrt(d)))
+        tried = max(1, round(math.sqrt(d)))
         g, h = scaled * label, scaled
         drawn = min(known.size, self.most_rows)
         # A tree has at most one leaf per `min_rows` rows.
         nodes = Grown.room(2 * max(1, drawn // self.min_rows) + 1)
-        grown = []
-        for _ in range(self.trees):
+        grown, count = [], max(1, round(self.share * count))
+        for _ in range(count):
             replace = not self.extra
             if self.extra and drawn == known.size:
                 rows = known.astype(np.int32)
             else:
                 rows = np.sort(rng.choice(known, drawn, replace=replace)).astype(np.int32)
             seed = np.uint64(rng.integers(2**63))
-            count = grow_by_chance(
+            found = grow_by_chance(
                 table.bins, table.n_bins, tried, rows, g, h, seed, self.extra, _MAX_DEPTH,
                 float(self.min_rows), self.ridge, prior, nodes.feature, nodes.cut, nodes.missing_above,
                 nodes.child, nodes.value,
             )  # fmt: skip
-            grown.append(nodes.first(count, 1.0 / self.trees))
+            grown.append(nodes.first(found, 1.0 / count))
         return table.trees(grown, 0.0)

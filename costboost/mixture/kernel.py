@@ -35,8 +35,8 @@ class Kernel:
         Half of it times the squared norm is added to the loss, in rows.
     """
 
-    vectors: int = 250
-    most_rows: int = 20_000
+    vectors: int = 200
+    most_rows: int = 5_000
     ridge: float = 0.1
 
     def fit(

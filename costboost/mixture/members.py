@@ -23,7 +23,7 @@ from costboost.mixture.linear import Linear
 from costboost.mixture.table import Table
 from costboost.parameters import InCode
 
-__all__ = ["MEMBERS", "Bundle", "Member", "Members"]
+__all__ = ["MEMBERS", "N_ESTIMATORS", "Bundle", "Member", "Members"]
 
 Floats = NDArray[np.float64]
 Callback = Callable[[int, int], object]
@@ -47,12 +47,13 @@ class Member:
     used: tuple[bool, ...] = (False,)
 
 
+#: Trees of a member.
+N_ESTIMATORS = 120
 #: In this order everywhere.
 MEMBERS: dict[str, Member] = {
     "boosted trees": Member(Boosted()),
-    "random forest": Member(Forest(), probability=True),
     "extra trees": Member(Forest(extra=True), probability=True),
-    "boosted stumps": Member(Boosted(rounds=300, step=0.1, leaves=2, columns=1.0), used=(True,)),
+    "boosted stumps": Member(Boosted(step=0.2, leaves=2, columns=1.0), used=(True,)),
     "kernel": Member(Kernel()),
     "linear": Member(Linear(), used=(False, True)),
 }
@@ -97,6 +98,8 @@ class Members(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
+    n_estimators : int
+        Trees of each member that has trees.
     additive : bool
         Only members whose score is a sum of functions of one column each.
     categorical_features : sequence of int, optional
@@ -116,10 +119,12 @@ class Members(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(
         self,
         *,
+        n_estimators: int = N_ESTIMATORS,
         additive: bool = False,
         categorical_features: Annotated[Sequence[int], InCode()] | None = None,
         random_state: Any = None,
     ) -> None:
+        self.n_estimators = n_estimators
         self.additive = additive
         self.categorical_features = categorical_features
         self.random_state = random_state
@@ -156,6 +161,8 @@ class Members(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_classification_targets(targets)
         weights = read_weights(sample_weight, len(targets))
         weights = weights * (np.count_nonzero(weights) / weights.sum())
+        # In single precision weights in another unit are the same weights, to the bit.
+        weights = np.asarray(weights, dtype=np.float32).astype(np.float64)
         self.classes_, codes = np.unique(targets, return_inverse=True)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         outputs = [1] if len(self.classes_) == 2 else range(len(self.classes_))
@@ -170,7 +177,7 @@ class Members(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 elif isinstance(member.learner, Kernel):
                     fitted.append(member.learner.fit(features, label, weights, self._categories, rng))
                 else:
-                    fitted.append(member.learner.fit(table, label, weights, rng))
+                    fitted.append(member.learner.fit(table, label, weights, self.n_estimators, rng))
                 if callback is not None:
                     callback(len(fitted), len(outputs) * len(self.chosen))
         self.ensemble_ = Bundle(

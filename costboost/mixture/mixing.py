@@ -3,6 +3,7 @@
 Stacking after Wolpert (1992) and Breiman (1996), who found that weights must not be negative.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,10 +12,13 @@ from scipy.optimize import minimize
 
 from costboost import libm
 
-__all__ = ["Weights", "mixing_weights"]
+__all__ = ["Weights", "enough", "mixing_weights"]
 
 Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
 
+#: Rows, and rows of each class, on which weights are found well enough: further folds are not fitted.
+_ENOUGH, _ENOUGH_OF_A_CLASS = 15_000, 500
 #: A lighter member is left out.
 _LEAST = 1e-3
 
@@ -32,6 +36,25 @@ class Weights:
         for m, weight in enumerate(self.members.tolist()):
             totals += weight * said[:, :, m]
         return totals
+
+
+def enough(parts: Sequence[tuple[Rows, Rows]], codes: Rows) -> list[tuple[Rows, Rows]]:
+    """Take the first parts (train, valid) whose validated rows are enough to find weights on.
+
+    Parameters
+    ----------
+    parts : sequence of (train, valid) row indices
+    codes : ndarray of shape (n,), int
+        Class of each row.
+    """
+    taken: list[tuple[Rows, Rows]] = []
+    counts = np.zeros(int(codes.max(initial=0)) + 1, dtype=np.int64)
+    for part in parts:
+        if counts.sum() >= _ENOUGH and counts.min() >= _ENOUGH_OF_A_CLASS:
+            break
+        taken.append(part)
+        counts += np.bincount(codes[part[1]], minlength=counts.size)
+    return taken
 
 
 def mixing_weights(said: Floats, labels: Floats, sample_weight: Floats, ridge: float) -> Weights:

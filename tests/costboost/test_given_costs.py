@@ -43,7 +43,7 @@ def test_an_algorithm_by_name() -> None:
 @pytest.mark.parametrize(
     ("parameters", "error", "told"),
     [
-        ({"estimator": "adakost"}, ValueError, "known are adaboost"),
+        ({"estimator": "adakost"}, ValueError, "known are mixture, adaboost"),
         ({"estimator": AdaCostClassifier}, TypeError, r"give an instance: AdaCostClassifier\(\)"),
         ({"costs": 5}, TypeError, "CostMatrix, a CostSpec or a dict of fn and fp, not int"),
         ({"costs": np.ones((300, 2))}, TypeError, "sample_cost"),

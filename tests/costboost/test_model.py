@@ -438,11 +438,14 @@ def test_a_class_with_fewer_rows_than_folds_means_fewer_folds():
 
 @pytest.mark.parametrize("rule", ["expected_cost", "empirical", "sign"])
 @pytest.mark.parametrize(("fn", "cheapest"), [(9, "fraud"), (2, "legit")])
-@pytest.mark.parametrize("kind", ["sigmoid", "isotonic", "none"])
-def test_nothing_to_learn_gives_the_base_rate_and_the_cheapest_constant(rule, fn, cheapest, kind):
+@pytest.mark.filterwarnings("ignore:no member tells the classes apart:UserWarning")
+@pytest.mark.parametrize(
+    ("kind", "name"), [("sigmoid", "cgada"), ("isotonic", "cgada"), ("none", "cgada"), ("auto", "auto")]
+)
+def test_nothing_to_learn_gives_the_base_rate_and_the_cheapest_constant(rule, fn, cheapest, kind, name):
     y = np.array(["legit"] * 70 + ["fraud"] * 30)
     costs = CostSpec.binary(fn, 1, classes=("legit", "fraud"))
-    model = CostSensitiveModel(costs=costs, decision_rule=rule, calibration=kind).fit(
+    model = CostSensitiveModel(name, costs=costs, decision_rule=rule, calibration=kind).fit(
         {"same": np.ones(100)}, y
     )
     assert model.predict_proba({"same": [1.0, 2.0]})[:, 1] == pytest.approx([0.3, 0.3])
@@ -451,7 +454,7 @@ def test_nothing_to_learn_gives_the_base_rate_and_the_cheapest_constant(rule, fn
 
 def test_an_empty_ensemble_works_too():
     y = np.array(["legit"] * 70 + ["fraud"] * 30)
-    model = CostSensitiveModel(costs=CostSpec.binary(7, 3, classes=("legit", "fraud")))
+    model = CostSensitiveModel("cgada", costs=CostSpec.binary(7, 3, classes=("legit", "fraud")))
     with pytest.warns(UserWarning, match="kept no hypothesis"):
         model.fit({"same": np.ones(100)}, y)
     assert len(model.booster_.estimators_) == 0

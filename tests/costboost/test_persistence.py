@@ -134,7 +134,7 @@ def test_labels_of_each_kind(labels):
 
 
 def test_an_empty_ensemble_and_a_default_model():
-    with pytest.warns(UserWarning, match="kept no hypothesis"):
+    with pytest.warns(UserWarning, match="no member tells the classes apart"):
         model = CostSensitiveModel().fit(np.ones((20, 1)), [0, 1] * 10)
     loaded = load(dump(model))
     assert loaded.estimator is None

@@ -53,10 +53,10 @@ class Service:
         return self.wiring.settings
 
     def train(self, model: str, csv: str, costs: dict[str, Any], **spec: Any) -> dict[str, Any]:
-        """Upload a table, train on it, wait, and return the finished job."""
+        """Upload a table, train stumps on it, which is quick, wait, and return the finished job."""
         options = spec.pop("options", {})
         dataset = self.upload(csv, **options)
-        body = {"model": model, "dataset": dataset["id"], "costs": costs, **spec}
+        body = {"model": model, "dataset": dataset["id"], "costs": costs, "algorithm": "cgada", **spec}
         answer = self.http.post("/v1/training-jobs", json=body)
         assert answer.status_code == 202, answer.text
         return self.wait(answer.json()["id"])

@@ -79,7 +79,8 @@ def test_numbers_near_the_largest_float_train_or_are_told(service: Service) -> N
     body = {"fn": {"per": {"c": 1}}, "fp": 1}
     dataset = service.upload("\n".join(["b,c,label", *dear]) + "\n", **options)
     answer = service.http.post(
-        "/v1/training-jobs", json={"model": "dear", "dataset": dataset["id"], "costs": body, "params": FEW}
+        "/v1/training-jobs",
+        json={"model": "dear", "dataset": dataset["id"], "costs": body, "algorithm": "cgada", "params": FEW},
     )
     if answer.status_code == 202:
         ended = service.wait(answer.json()["id"])
@@ -137,7 +138,13 @@ def test_json_and_csv_give_the_same(service: Service, fraud_csv: str, expected: 
         headers={"Content-Type": "application/json"},
     )
     assert answer.status_code == 201, answer.text
-    spec = {"model": "json", "dataset": answer.json()["id"], "costs": COSTS, "params": FEW}
+    spec = {
+        "model": "json",
+        "dataset": answer.json()["id"],
+        "costs": COSTS,
+        "algorithm": "cgada",
+        "params": FEW,
+    }
     job = service.wait(service.http.post("/v1/training-jobs", json=spec).json()["id"])
     assert job["status"] == "succeeded"
     assert numbers(service.predict("json", ROWS)) == expected
@@ -166,7 +173,7 @@ def test_swapped_costs_of_training_flag_less(service: Service, fraud_csv: str, e
 
 
 def test_one_request_trains(service: Service, fraud_csv: str) -> None:
-    spec = {"model": "one-request", "costs": COSTS, "params": FEW}
+    spec = {"model": "one-request", "costs": COSTS, "algorithm": "cgada", "params": FEW}
     answer = service.http.post(
         "/v1/training-jobs",
         data={"spec": json.dumps(spec), "options": json.dumps({"positive_class": "fraud"})},
@@ -224,7 +231,10 @@ BAD_SPECS: list[tuple[dict[str, Any], str]] = [
     ({"params": {"n_estimators": 0}}, "/params/n_estimators"),
     ({"params": {"n_estimators": "ten"}}, "/params/n_estimators"),
     ({"params": {"nothing": 1}}, "/params/nothing"),
-    ({"params": {"estimator": {"name": "tree", "max_depth": 99}}}, "/params/estimator/max_depth"),
+    (
+        {"algorithm": "cgada", "params": {"estimator": {"name": "tree", "max_depth": 99}}},
+        "/params/estimator/max_depth",
+    ),
     ({"dataset": "ds_0"}, "/dataset"),
     ({"model": "Not A Name"}, "/model"),
     ({"tenant_id": "x"}, "/tenant_id"),
@@ -256,7 +266,13 @@ def test_a_cost_that_is_no_json_number_is_malformed(service: Service, fraud_csv:
 def long_job(service: Service, csv: str) -> str:
     """Begin a training that burns processor time for long, and wait until it runs."""
     dataset = service.upload(csv, positive_class="fraud")
-    spec = {"model": "long", "dataset": dataset["id"], "costs": COSTS, "params": {"n_estimators": 10_000}}
+    spec = {
+        "model": "long",
+        "dataset": dataset["id"],
+        "costs": COSTS,
+        "algorithm": "cgada",
+        "params": {"n_estimators": 10_000},
+    }
     job_id: str = service.http.post("/v1/training-jobs", json=spec).json()["id"]
     end = time.monotonic() + 30
     while service.http.get(f"/v1/training-jobs/{job_id}").json()["progress"] is None:

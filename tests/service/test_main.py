@@ -72,7 +72,7 @@ def test_an_open_stream_does_not_hold_up_the_end(served: Served, wait_until: Cal
             "/v1/datasets", content=table(3000).encode(), headers={"Content-Type": "text/csv"}
         )
         spec = {"model": "m", "dataset": dataset.json()["id"], "costs": {"fn": 9, "fp": 1}}
-        spec["params"] = {"n_estimators": 100_000}
+        spec["algorithm"], spec["params"] = "cgada", {"n_estimators": 100_000}
         path = http.post("/v1/training-jobs", json=spec).headers["location"]
         wait_until(lambda: http.get(path).json()["status"] == "running", 30.0)
         with http.stream("GET", f"{path}/events", headers={"Accept": "text/event-stream"}) as events:
@@ -101,7 +101,7 @@ def test_a_job_whose_worker_is_killed_ends_without_a_hand(
             "/v1/datasets", content=table(3000).encode(), headers={"Content-Type": "text/csv"}
         )
         spec = {"model": "m", "dataset": dataset.json()["id"], "costs": {"fn": 9, "fp": 1}}
-        spec["params"] = {"n_estimators": 400}
+        spec["algorithm"], spec["params"] = "cgada", {"n_estimators": 400}
         path = http.post("/v1/training-jobs", json=spec).headers["location"]
         wait_until(lambda: http.get(path).json()["status"] == "running", 30.0)
         [worker] = served.workers()

@@ -164,7 +164,7 @@ def test_unknown_parameters_and_fields_list_the_known(service: Service, dataset:
     found = problem(validate(service, dataset=dataset, epochs=5), 422, "invalid")
     assert "known are model, dataset" in found["detail"]
     answer = service.http.post("/predict", json={"rows": [ROW], "row": 1})
-    assert "known are rows, model" in problem(answer, 422, "invalid")["detail"]
+    assert "known are model, alias" in problem(answer, 422, "invalid")["detail"]
     answer = service.http.post("/predict", json={"rows": 5})
     assert problem(answer, 422, "invalid")["detail"] == "/rows: must be a list, not a whole number"
 

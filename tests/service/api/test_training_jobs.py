@@ -18,11 +18,18 @@ def dataset(service: Service) -> str:
 
 
 def spec(found: str, /, **more: Any) -> dict[str, Any]:
-    return {"model": "jobs", "dataset": found, "costs": COSTS, "params": {"n_estimators": 20}, **more}
+    return {
+        "model": "jobs",
+        "dataset": found,
+        "costs": COSTS,
+        "algorithm": "cgada",
+        "params": {"n_estimators": 20},
+        **more,
+    }
 
 
 def form(**more: Any) -> dict[str, Any]:
-    body = {"model": "form", "costs": COSTS, "params": {"n_estimators": 20}, **more}
+    body = {"model": "form", "costs": COSTS, "algorithm": "cgada", "params": {"n_estimators": 20}, **more}
     return {"spec": (None, json.dumps(body)), "dataset": ("d.csv", table(300), "text/csv")}
 
 

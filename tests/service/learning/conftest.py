@@ -88,7 +88,11 @@ def spec():
     """Make a training spec; `n_estimators` small, so that tests are quick."""
 
     def make(costs=None, **more):
-        given = {"params": {"n_estimators": 15}, "costs": costs or {"fn": 50, "fp": 5}} | more
+        given = {
+            "algorithm": "cgada",
+            "params": {"n_estimators": 15},
+            "costs": costs or {"fn": 50, "fp": 5},
+        } | more
         return TrainingSpec.model_validate({"model": "m", "dataset": "ds_1", **given})
 
     return make
