@@ -4,14 +4,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import Any, Final
 
-from service.api.markup import table
+from service.api.markup import table, words
 
 Card = Mapping[str, Any]
 
 #: Columns that are shown with how they push, the most important ones.
 _SHOWN: Final = 12
-#: Steps of a column, or its categories, that are listed.
-_STEPS: Final = 12
+#: Categories of a column that are listed.
+_CATEGORIES: Final = 12
+#: Steps of a number that have a line each; of more, neighbours share one.
+_STEPS: Final = 24
 _METRICS: Final = (
     ("expected_cost", "Cost of a row"),
     ("total_cost", "Cost of all rows"),
@@ -46,7 +48,7 @@ def card_content(card: Card) -> str:
             f"<p>{escape(card['description'])}</p>" if card["description"] else "",
             _named(_head(card)),
             "<h2>Limits</h2><ul>",
-            *(f"<li>{escape(one)}</li>" for one in card["limits"]),
+            *(f"<li>{words(one)}</li>" for one in card["limits"]),
             "</ul><h2>Costs</h2>",
             *(f"<p>{escape(one)}</p>" for one in card["costs"]["consequences"]),
             table(("cell", "true", "action", "cost"), _cells(card["costs"]["cells"])),
@@ -185,28 +187,32 @@ def _shape(shape: Card) -> Iterator[str]:
         missing = _number(shape["missing"][name])
         if "categories" in shape:
             ranked = sorted(zip(values, shape["categories"], strict=True), reverse=True)
-            rows = [(escape(str(text)), f"{value:+.4g}") for value, text in ranked[:_STEPS]]
+            rows = [(escape(str(text)), f"{value:+.4g}") for value, text in ranked[:_CATEGORIES]]
             rows.append(("any other", _number(shape["other"][name])))
         else:
-            rows = _steps(shape["cuts"], values)
+            rows = step_lines(shape["cuts"], values)
         yield table(("value", f"pushes to {name}"), [*rows, ("missing", missing)])
 
 
-def _steps(cuts: Sequence[float], values: Sequence[float]) -> list[tuple[str, str]]:
-    """Steps of a number; of many, some that are evenly apart."""
-    if not cuts:
-        return [("any", f"{values[0]:+.4g}")]
-    every = max(1, -(-len(values) // _STEPS))
-    shown = range(0, len(values), every)
-    return [(_place(cuts, index), f"{values[index]:+.4g}") for index in shown]
+def step_lines(cuts: Sequence[float], values: Sequence[float]) -> list[tuple[str, str]]:
+    """Lines of a number's steps; where neighbours share a line, it spans their range and their values."""
+    together = -(-len(values) // _STEPS)
+    begins = range(0, len(values), together)
+    return [
+        (_range(cuts, begin, begin + together), _span(values[begin : begin + together])) for begin in begins
+    ]
 
 
-def _place(cuts: Sequence[float], index: int) -> str:
-    if index == 0:
-        return f"up to {cuts[0]:.6g}"
-    if index == len(cuts):
-        return f"above {cuts[-1]:.6g}"
-    return f"up to {cuts[index]:.6g}"
+def _range(cuts: Sequence[float], begin: int, end: int) -> str:
+    """Numbers of the steps from `begin` to before `end`; step i lies above cut i - 1, up to cut i."""
+    low = f"above {cuts[begin - 1]:.6g}" if begin else ""
+    high = f"up to {cuts[end - 1]:.6g}" if end <= len(cuts) else ""
+    return ", ".join(part for part in (low, high) if part) or "any"
+
+
+def _span(values: Sequence[float]) -> str:
+    low, high = f"{min(values):+.4g}", f"{max(values):+.4g}"
+    return low if low == high else f"{low} to {high}"
 
 
 def _data(data: Card) -> Iterator[tuple[str, Any]]:

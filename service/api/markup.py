@@ -32,6 +32,7 @@ h3 code, h4 code { font-size: inherit; }
 table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; vertical-align: top; padding: .35rem .75rem .35rem 0;
   border-bottom: 1px solid var(--line); }
+th { overflow-wrap: break-word; }
 td:first-child { min-width: 8rem; }
 @media (min-width: 45rem) { .index td:first-child { width: 55%; } }
 @media (max-width: 45rem) {

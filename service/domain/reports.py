@@ -155,6 +155,7 @@ class Report(_Whole):
     importance_rows: int
     shapes: list[_Shape] | None
     search: _Search | None
+    calibration: Literal["auto", "sigmoid", "isotonic", "none"] | None = None
 
 
 class _Judged(BaseModel):

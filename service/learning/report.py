@@ -26,8 +26,8 @@ def report_of(scorer: Scorer, test: Judged, out_of_fold: Judged, test_columns: C
     -------
     dict
         Plain JSON: `curves` (of the parts `test` and `out_of_fold`), `explained` and `method` of the
-        contributions, `importance` of each column on rows of the test part, and `shapes` (None where columns
-        work together).
+        contributions, `importance` of each column on rows of the test part, `shapes` (None where columns
+        work together), and the `calibration` that was chosen.
     """
     explainer = Explainer(scorer)
     is_additive = isinstance(explainer.parts, StepContributions)
@@ -42,6 +42,7 @@ def report_of(scorer: Scorer, test: Judged, out_of_fold: Judged, test_columns: C
         "importance": importance(scorer, some, weight),
         "importance_rows": len(rows),
         "shapes": shapes(scorer)["features"] if is_additive else None,
+        "calibration": scorer.calibrator.kind,
     }
 
 

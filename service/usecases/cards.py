@@ -120,6 +120,7 @@ def _training(facts: _Facts) -> dict[str, Any]:
         "searched_trials": None if search is None else len(search["trials"]),
         "split": spec.split.model_dump(),
         "calibration": spec.calibration,
+        "calibration_chosen": facts.report.get("calibration"),
         "decision_rule": spec.decision_rule,
         "min_recall": spec.min_recall,
         "train_costs": spec.train_costs,

@@ -1,5 +1,6 @@
 """How good a version is, over HTTP: figures and curves of versions that were trained for real."""
 
+import re
 from typing import Any
 
 import pytest
@@ -87,6 +88,7 @@ def test_a_card_says_what_it_is_made_of_and_how_good_it_is(service: Service, jud
     assert card["lineage"]["dataset_sha256"] == service.http.get(judged).json()["dataset_sha256"]
     assert any("rows of class fraud" in sentence for sentence in card["limits"])
     assert card["subgroups"] is None
+    assert (card["training"]["calibration"], card["training"]["calibration_chosen"]) == ("auto", "sigmoid")
 
 
 @pytest.mark.parametrize(("by", "groups"), [("merchant", 4), ("amount", 4)])
@@ -118,6 +120,8 @@ def test_a_card_is_a_page_for_who_wants_one(service: Service, judged: str, of_th
             "Lineage",
         ):
             assert heading in answer.text
+        assert "<code>priors</code>" in answer.text
+        assert "`" not in re.sub("<style>.*</style>", "", answer.text, flags=re.DOTALL)
         assert "<i>" not in answer.text
         assert ("&lt;i&gt;d" in answer.text) == (path == of_three)
     refused = service.http.get(f"{judged}/card", headers={"Accept": "application/pdf"})
