@@ -1,5 +1,6 @@
 """The API process: checks the address, applies migrations, serves, and keeps a worker process beside it."""
 
+import gc
 import os
 import signal
 import socket
@@ -77,8 +78,10 @@ class _Server(uvicorn.Server):
         super().handle_exit(sig, frame)
 
     async def startup(self, sockets: Any = None) -> None:
-        """Open the sockets."""
+        """Open the sockets; what is there by now stays, so that the collector need not look at it again."""
         await super().startup(sockets)
+        gc.collect()
+        gc.freeze()
         for server in self.servers:
             for listening in server.sockets:
                 host, port = listening.getsockname()[:2]
