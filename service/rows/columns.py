@@ -33,7 +33,7 @@ def is_textual(kind: Kind) -> bool:
 def from_values(values: Sequence[object], kind: Kind) -> Typed:
     """Decode Python values as JSON and Arrow give them."""
     if kind == "number":
-        fast = _plain_numbers(values)
+        fast = plain_numbers(values)
         if fast is not None:
             return fast, []
     return _cell_by_cell(values, cells.VALUES[kind], kind)
@@ -75,7 +75,8 @@ def arrow_kind(arrow_type: pa.DataType) -> str | None:
     return "number" if any(test(arrow_type) for test in numeric) else None
 
 
-def _plain_numbers(values: Sequence[object]) -> TypedArray | None:
+def plain_numbers(values: Sequence[object]) -> TypedArray | None:
+    """Decode values that are all finite numbers or None; give None where one is something else."""
     kinds = set(map(type, values))
     if not kinds <= _NUMBERS:
         return None

@@ -5,6 +5,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from itertools import chain
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,7 @@ import numpy as np
 from service.domain.datasets import InputColumn, IntakeLimits
 from service.domain.errors import MAX_LISTED_ERRORS, FieldError, InvalidError, listed, pointer
 from service.rows.cells import detail_of
-from service.rows.columns import Fault, Typed, TypedArray, from_values
+from service.rows.columns import Fault, Typed, TypedArray, from_values, plain_numbers
 from service.rows.intake import missing
 from service.rows.media import MediaType
 from service.rows.raw import Faults, RawTable
@@ -78,8 +80,14 @@ def decode_rows(rows: Sequence[Any], columns: Sequence[InputColumn], *, at: str 
     """
     decoded = Decoded(len(rows), faults=Faults(limit=sys.maxsize))
     known = rows if all(type(row) is dict for row in rows) else _only_objects(rows, decoded, at)
+    numbers = _numbers(known, columns)
     for column in columns:
         name = column.name
+        if name in numbers:
+            decoded.columns[name] = numbers[name]
+            if not column.nullable:
+                _note_holes(decoded, column, at)
+            continue
         try:
             values = [row[name] for row in known]
         except KeyError:
@@ -92,6 +100,22 @@ def decode_rows(rows: Sequence[Any], columns: Sequence[InputColumn], *, at: str 
     _first_by_row(decoded.faults, at)
     decoded.extra = _extra(known, columns)
     return decoded
+
+
+def _numbers(rows: Sequence[Mapping[str, Any]], columns: Sequence[InputColumn]) -> dict[str, TypedArray]:
+    """Decode the columns of numbers all at once; none of them when some row has a fault in one."""
+    names = [column.name for column in columns if column.type == "number" and not column.optional]
+    if not rows or len(names) < 2:  # of one name itemgetter gives the value bare
+        return {}
+    try:
+        cells = list(chain.from_iterable(map(itemgetter(*names), rows)))
+    except KeyError:
+        return {}
+    numbers = plain_numbers(cells)
+    if numbers is None:
+        return {}
+    by_column = np.ascontiguousarray(numbers.reshape(len(rows), len(names)).T)
+    return dict(zip(names, by_column, strict=True))
 
 
 def _first_by_row(faults: Faults, at: str) -> None:
@@ -159,11 +183,13 @@ def _keep(decoded: Decoded, column: InputColumn, typed: Typed, at: str) -> None:
     if found:
         decoded.note(column, at, found)
     if not column.nullable:
-        holes = np.flatnonzero(missing(array))
-        if holes.size:
-            decoded.note(
-                column, at, [(int(i), "missing_value") for i in holes if int(i) not in decoded.failed]
-            )
+        _note_holes(decoded, column, at)
+
+
+def _note_holes(decoded: Decoded, column: InputColumn, at: str) -> None:
+    holes = np.flatnonzero(missing(decoded.columns[column.name])).tolist()
+    if holes:
+        decoded.note(column, at, [(row, "missing_value") for row in holes if row not in decoded.failed])
 
 
 def _only_objects(rows: Sequence[Any], decoded: Decoded, at: str) -> list[Mapping[str, Any]]:
@@ -186,5 +212,5 @@ class _Nothing(dict[str, Any]):
 
 def _extra(rows: Sequence[Mapping[str, Any]], columns: Sequence[InputColumn]) -> tuple[str, ...]:
     asked = {column.name for column in columns}
-    sent = set(rows[0]) if len(rows) == 1 else set[str]().union(*rows)
+    sent = set[str]().union(*rows)
     return tuple(sorted(sent - asked))
