@@ -1,9 +1,13 @@
 """The answer of a prediction: arrays over rows become one JSON object a row. JSON has no NaN: it is null."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 from service.api.problems import faults_of
 from service.learning import Answers, Explanation
@@ -12,25 +16,24 @@ from service.usecases.predicting import Predicted, Priced
 from service.usecases.scoring import Loaded
 
 UNREASONABLE = "at the costs of this row a wrong decision costs no more than the right one"
+_ENCODE = msgspec.json.Encoder().encode
+_OF_A_ROW = (
+    "probabilities",
+    "decision",
+    "label",
+    "decision_source",
+    "score",
+    "log_odds",
+    "expected_cost",
+    "threshold",
+    "thresholds",
+    "thresholds_exact",
+)
+_OF_REASONS = ("explained", "explained_class", "explanation_method", "baseline", "reasons")
 #: Of a row that could not be scored everything but its id is null.
-NOTHING: dict[str, Any] = dict.fromkeys(
-    (
-        "probabilities",
-        "decision",
-        "label",
-        "decision_source",
-        "score",
-        "log_odds",
-        "expected_cost",
-        "threshold",
-        "thresholds",
-        "thresholds_exact",
-    )
-)
+NOTHING = _ENCODE(dict.fromkeys(_OF_A_ROW))[1:-1]
 #: The same where reasons were asked for.
-UNEXPLAINED = NOTHING | dict.fromkeys(
-    ("explained", "explained_class", "explanation_method", "baseline", "reasons")
-)
+UNEXPLAINED = _ENCODE(dict.fromkeys(_OF_A_ROW + _OF_REASONS))[1:-1]
 
 
 def encode(
@@ -52,23 +55,20 @@ def encode(
     ids : sequence of str
         Ids of the decision records of the sound rows, when they are kept.
     """
-    nothing = UNEXPLAINED if explained else NOTHING
+    rows = _rows(sent, predicted, UNEXPLAINED if explained else NOTHING, loaded.model.reason_codes, ids)
+    told = _warnings(loaded, sent, predicted)
+    predictions = b",".join(
+        [b'{%b%b,"warnings":%b}' % (_id(sent, row), one, told[row]) for row, one in enumerate(rows)]
+    )
     answer = {
         "model": loaded.model.name,
         "version": loaded.version.number,
         "costs": _source(priced),
-        "predictions": _predictions(
-            sent,
-            predicted,
-            _warnings(loaded, sent, predicted),
-            nothing,
-            ids=ids,
-            codes=loaded.model.reason_codes,
-        ),
+        "predictions": msgspec.Raw(b"[%b]" % predictions),
     }
     if predicted.faults:
         answer |= {"errors": faults_of(predicted.faults), "errors_total": predicted.faults_total}
-    return msgspec.json.encode(answer)
+    return _ENCODE(answer)
 
 
 def _source(priced: Priced | None) -> dict[str, Any]:
@@ -79,67 +79,80 @@ def _source(priced: Priced | None) -> dict[str, Any]:
     return source
 
 
-def _predictions(
-    sent: Sent,
-    predicted: Predicted,
-    warnings: list[list[dict[str, str]]],
-    nothing: dict[str, Any],
-    *,
-    ids: Sequence[str],
-    codes: Mapping[str, str],
-) -> list[dict[str, Any]]:
-    answered = list[dict[str, Any]]()
-    if predicted.answers is not None:
-        answered = _answered(predicted.answers, predicted.sources)
-        if predicted.answers.explanation is not None:
-            reasons = _reasons(predicted.answers.classes, predicted.answers.explanation, codes)
-            answered = [one | told for one, told in zip(answered, reasons, strict=True)]
+def _rows(
+    sent: Sent, predicted: Predicted, nothing: bytes, codes: Mapping[str, str], ids: Sequence[str]
+) -> list[bytes]:
+    """The members of each row's object, between its id and its warnings."""
+    rows = list[bytes]()
+    if (answers := predicted.answers) is not None:
+        rows = _answered(answers, predicted.sources)
+        if answers.explanation is not None:
+            reasons = _reasons(answers.classes, answers.explanation, codes)
+            rows = [b"%b,%b" % (one, _members(why)) for one, why in zip(rows, reasons, strict=True)]
         if ids:
-            answered = [{"prediction_id": id_, **one} for id_, one in zip(ids, answered, strict=True)]
-    if len(answered) < len(sent):
-        found = dict(zip(predicted.sound.tolist(), answered, strict=True))
-        answered = [found.get(index, nothing) for index in range(len(sent))]
-    return [
-        {**_id(sent, row), **one, "warnings": told}
-        for row, (one, told) in enumerate(zip(answered, warnings, strict=True))
-    ]
+            rows = [
+                b'"prediction_id":%b,%b' % (_ENCODE(id_), one) for id_, one in zip(ids, rows, strict=True)
+            ]
+    if len(rows) < len(sent):
+        found = dict(zip(predicted.sound.tolist(), rows, strict=True))
+        rows = [found.get(index, nothing) for index in range(len(sent))]
+    return rows
 
 
-def _id(sent: Sent, row: int) -> dict[str, Any]:
-    return {"id": sent.cell(row, "id")} if sent.has(row, "id") else {}
+def _id(sent: Sent, row: int) -> bytes:
+    return b'"id":%b,' % _ENCODE(sent.cell(row, "id")) if sent.has(row, "id") else b""
 
 
-def _answered(answers: Answers, sources: Sequence[str]) -> list[dict[str, Any]]:
+def _answered(answers: Answers, sources: Sequence[str]) -> list[bytes]:
+    """Column by column: the numbers of a column are written in one go, and what all rows share but once."""
     classes, actions = answers.classes, answers.actions
-    labels = [*classes, None]  # -1, a review, serves no class yet
     exact = answers.thresholds_exact.tolist()
-    return [
-        {
-            "probabilities": dict(zip(classes, p, strict=True)),
-            "decision": actions[decision],
-            "label": labels[label],
-            "decision_source": source,
-            "score": _by_class(classes, score),
-            "log_odds": _by_class(classes, log_odds),
-            "expected_cost": dict(zip(actions, cost, strict=True)),
-            "threshold": threshold,
-            "thresholds": dict(zip(classes, thresholds, strict=True)) if is_exact else None,
-            "thresholds_exact": is_exact,
-        }
-        for p, decision, label, source, score, log_odds, cost, threshold, thresholds, is_exact in zip(
-            answers.probabilities.tolist(),
-            answers.decision.tolist(),
-            answers.label.tolist(),
-            sources,
-            answers.score.tolist(),
-            answers.log_odds.tolist(),
-            answers.expected_cost.tolist(),
-            answers.threshold.tolist(),
-            answers.thresholds.tolist(),
-            exact,
-            strict=True,
-        )
-    ]
+    thresholds = _objects(classes, answers.thresholds)
+    if not all(exact):
+        thresholds = [one if is_exact else b"null" for one, is_exact in zip(thresholds, exact, strict=True)]
+    names = [_ENCODE(name) for name in actions]
+    labels = [_ENCODE(name) for name in (*classes, None)]  # -1, a review, serves no class yet
+    written = {name: _ENCODE(name) for name in set(sources)}
+    columns = {
+        "probabilities": _objects(classes, answers.probabilities),
+        "decision": [names[decision] for decision in answers.decision.tolist()],
+        "label": [labels[label] for label in answers.label.tolist()],
+        "decision_source": [written[source] for source in sources],
+        "score": _by_class(classes, answers.score),
+        "log_odds": _by_class(classes, answers.log_odds),
+        "expected_cost": _objects(actions, answers.expected_cost),
+        "threshold": _numbers(answers.threshold),
+        "thresholds": thresholds,
+        "thresholds_exact": [b"true" if is_exact else b"false" for is_exact in exact],
+    }
+    form = _form(tuple(columns))
+    return [form % row for row in zip(*columns.values(), strict=True)]
+
+
+def _by_class(classes: Sequence[str], values: NDArray[np.float64]) -> list[bytes]:
+    """Two classes have one score, more have one each."""
+    return _numbers(values) if values.ndim == 1 else _objects(classes, values)
+
+
+def _objects(names: Sequence[str], values: NDArray[np.float64]) -> list[bytes]:
+    """One object of named numbers for each row of (n, K)."""
+    form = b"{%b}" % _form(tuple(names))
+    return [form % row for row in zip(*map(_numbers, values.T), strict=True)]
+
+
+def _numbers(values: NDArray[np.float64]) -> list[bytes]:
+    return _ENCODE(values.tolist())[1:-1].split(b",")
+
+
+@lru_cache(maxsize=1024)
+def _form(names: tuple[str, ...]) -> bytes:
+    """The members of an object of these names, each with a place for its value."""
+    return b",".join(_ENCODE(name).replace(b"%", b"%%") + b":%b" for name in names)
+
+
+def _members(written: Mapping[str, Any]) -> bytes:
+    """What stands between the braces of an object."""
+    return _ENCODE(written)[1:-1]
 
 
 def _reasons(
@@ -175,19 +188,23 @@ def _value(value: float | bool | str | None, *, is_moment: bool) -> float | bool
     return times.written(value) if is_moment and isinstance(value, float) else value
 
 
-def _by_class(classes: Sequence[str], value: Any) -> Any:
-    """Two classes have one score, more have one each."""
-    return dict(zip(classes, value, strict=True)) if isinstance(value, list) else value
+def _warnings(loaded: Loaded, sent: Sent, predicted: Predicted) -> list[bytes]:
+    """The list of each row; hardly any row has a warning."""
+    written = [b"[]"] * len(sent)
+    for row, told in _told(loaded, sent, predicted).items():
+        written[row] = _ENCODE(told)
+    return written
 
 
-def _warnings(loaded: Loaded, sent: Sent, predicted: Predicted) -> list[list[dict[str, str]]]:
+def _told(loaded: Loaded, sent: Sent, predicted: Predicted) -> dict[int, list[dict[str, str]]]:
+    told = defaultdict[int, list[dict[str, str]]](list)
     if predicted.answers is None:
-        return [[] for _ in range(len(sent))]
+        return told
     extra = [name for name in predicted.extra if name not in ("id", loaded.version.schema.get("subject"))]
-    told: list[list[dict[str, str]]] = [
-        [{"code": "unknown_column", "feature": name} for name in extra if sent.has(row, name)]
-        for row in range(len(sent))
-    ]
+    for name in extra:
+        for row in range(len(sent)):
+            if sent.has(row, name):
+                told[row].append({"code": "unknown_column", "feature": name})
     if predicted.answers.unreasonable is not None:
         for index in predicted.sound[predicted.answers.unreasonable].tolist():
             told[index].append({"code": "unreasonable_costs", "detail": UNREASONABLE})

@@ -32,11 +32,11 @@ def cards(service: Service, fraud_csv: str) -> Service:
 def animals(service: Service) -> Service:
     """The service with a model `animals` of three classes."""
     costs = {
-        "classes": ["a", "b", "c"],
+        "classes": ["a", "b", '50% "c"'],
         "matrix": [[0, 1, 2], [5, 0, 1], [9, 3, 0]],
         "orientation": "rows_true",
     }
-    job = service.train("animals", table(classes=("a", "b", "c")), costs)
+    job = service.train("animals", table(classes=("a", "b", '"50% ""c"""')), costs)
     assert job["status"] == "succeeded", job
     return service
 
@@ -86,7 +86,7 @@ def test_a_batch_of_three_classes_answers_like_its_rows(animals: Service) -> Non
     together = animals.predict("animals", ROWS[:300])
     assert together[::50] == [animals.predict("animals", [row])[0] for row in ROWS[:300:50]]
     one = together[0]
-    assert set(one["score"]) == set(one["log_odds"]) == {"a", "b", "c"}
+    assert set(one["score"]) == set(one["log_odds"]) == {"a", "b", '50% "c"'}
     assert (one["threshold"], one["thresholds"], one["thresholds_exact"]) == (None, None, False)
 
 
