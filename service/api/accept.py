@@ -1,10 +1,13 @@
 """Which of the media types that can be written a request prefers (RFC 9110, section 12.5.1)."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from service.domain.errors import NotAcceptableError
 
 
+#: Clients send few different ones, the same again and again.
+@lru_cache(maxsize=64)
 def preferred(accept: str, offers: Sequence[str], default: str) -> str:
     """
     Choose the offer of the highest weight, among equals the one that is named, then the default.

@@ -47,9 +47,8 @@ from service.wiring import Wiring
 
 DESCRIPTION = "Cost-sensitive boosting: train on a table and its costs, get the decision that costs least."
 
-#: Routes are tried in this order, so those that must be quick come first.
+#: Routes are tried in this order, after those of predictions, which must be quick.
 ROUTERS = (
-    predictions.router,
     datasets.router,
     cost_specs.router,
     algorithms.router,
@@ -116,6 +115,7 @@ def create_app(wiring: Wiring) -> FastAPI:
     app.state.scoring = Scoring(wiring.readers, wiring.store)
     app.state.recorder = Recorder(wiring.sessions)
     app.state.shadows = Shadows(app.state.scoring, app.state.recorder)
+    app.router.routes.extend(predictions.router.routes)  # not included: that would match each route twice
     for router in ROUTERS:
         app.include_router(router)
     errors.install(app)

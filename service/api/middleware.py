@@ -103,7 +103,7 @@ class RequestLimits:
 
     def _limit(self, request: Request) -> int:
         media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        path = request.url.path
+        path = request.scope["path"]
         is_upload = path == "/v1/datasets" or (
             path in ("/v1/training-jobs", "/v1/batch-predictions") and media_type == "multipart/form-data"
         )

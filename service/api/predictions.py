@@ -21,7 +21,7 @@ from service.api.figures import DECISIONS, EXPECTED_COST, READ, RECORD, SCORE, U
 from service.api.prediction_schema import OPENAPI, PREDICTED
 from service.api.prediction_tables import encode_predictions
 from service.api.problems import responses
-from service.api.routes import StrictRoute
+from service.api.routes import DirectRoute
 from service.domain.decision_records import DecisionRecord
 from service.domain.errors import (
     FieldError,
@@ -42,7 +42,7 @@ from service.usecases.sent_tables import read_sent
 from service.usecases.shadowing import Recorded
 from service.wiring import Wiring
 
-router = APIRouter(route_class=StrictRoute, tags=["predictions"])
+router = APIRouter(route_class=DirectRoute, tags=["predictions"])
 
 #: Bodies and batches up to this size are answered on the event loop: less work than handing them to a thread.
 INLINE_BYTES = 16 * 1024

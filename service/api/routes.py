@@ -1,6 +1,7 @@
 """The route class of every router: strict JSON and no unknown query parameters."""
 
 from collections.abc import Callable, Coroutine, Iterator
+from functools import cached_property
 from typing import Any, Final
 
 from fastapi.dependencies.models import Dependant
@@ -38,6 +39,11 @@ class StrictRoute(APIRoute):
         """Whether what it answers to GET can be asked for with `If-None-Match`; figures always change."""
         return "GET" in (self.methods or ()) and "probes" not in self.tags
 
+    @cached_property
+    def known_parameters(self) -> set[str]:
+        """Names that the query may have."""
+        return {parameter.alias for parameter in _query_parameters(self.dependant)} | _written(self)
+
     def opened_by(self, method: str) -> tuple[AccessScope, ...] | None:
         """Tell the scopes of which a caller needs one; None where no key is needed."""
         return scopes_of(self.endpoint, [str(tag) for tag in self.tags], method)
@@ -53,11 +59,10 @@ class StrictRoute(APIRoute):
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Wrap FastAPI's handler."""
         handle = super().get_route_handler()
-        known = {parameter.alias for parameter in _query_parameters(self.dependant)} | _written(self)
 
         async def strict(request: Request) -> Response:
             if request.scope["query_string"]:
-                _refuse_unknown(request, known)
+                _refuse_unknown(request, self.known_parameters)
             sent = StrictRequest(request.scope, request.receive)
             if self.body_field is not None:
                 await sent.json()  # before FastAPI does, which leaves out an empty body and asks less of it
@@ -65,6 +70,27 @@ class StrictRoute(APIRoute):
             return revalidated(request, answer) if self.has_tags else answer
 
         return strict
+
+
+class DirectRoute(StrictRoute):
+    """
+    A route whose handler takes the request and the parameters of its path, and answers with a response.
+
+    It is called as it is: FastAPI's search for dependencies would take longer than to decide one row. Only
+    for what neither creates nor is asked for with `If-None-Match`.
+    """
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Admit the caller and answer."""
+        if scope["method"] not in (self.methods or ()):
+            await super().handle(scope, receive, send)  # refuses it
+            return
+        await admit(scope, self.opened_by(scope["method"]))
+        request = Request(scope, receive)
+        if scope["query_string"]:
+            _refuse_unknown(request, self.known_parameters)
+        answer = _ended(await self.endpoint(request, **scope["path_params"]))
+        await answer(scope, receive, send)
 
 
 def _ended(answer: Response) -> Response:

@@ -14,8 +14,9 @@ MediaType = Literal[
 MEDIA_TYPES: Final[tuple[MediaType, ...]] = get_args(MediaType)
 CSV, JSON, NDJSON, PARQUET, ARROW = MEDIA_TYPES
 
-#: Other names the same forms travel under.
-_ALIASES: Final[dict[str, MediaType]] = {
+#: Their names, and others the same forms travel under.
+_NAMES: Final[dict[str, MediaType]] = {
+    **{name: name for name in MEDIA_TYPES},
     "application/csv": "text/csv",
     "application/ndjson": "application/x-ndjson",
     "application/jsonl": "application/x-ndjson",
@@ -41,9 +42,8 @@ def media_type_of(content_type: str, filename: str | None = None) -> MediaType:
         It is none of `MEDIA_TYPES`.
     """
     essence = content_type.partition(";")[0].strip().lower()
-    known: dict[str, MediaType] = {name: name for name in MEDIA_TYPES} | _ALIASES
     suffix = (filename or "").rpartition(".")[2].lower()
-    found = known.get(essence) or _SUFFIXES.get(suffix)
+    found = _NAMES.get(essence) or _SUFFIXES.get(suffix)
     if found is None:
         raise UnsupportedMediaTypeError(
             "unsupported_media_type", f"a table is read as one of {', '.join(MEDIA_TYPES)}"
