@@ -206,7 +206,9 @@ def check_ids(rows: Sequence[Any]) -> None:
     """Refuse ids of rows that are neither text nor numbers."""
     faults = list[FieldError]()
     for index, row in enumerate(rows):
-        given = row.get("id") if type(row) is dict else None
+        if type(row) is not dict or "id" not in row:
+            continue
+        given = row["id"]
         if isinstance(given, bool) or not isinstance(given, str | int | float | None):
             faults.append(FieldError(pointer("rows", index, "id"), "wrong_type", "must be text or a number"))
     if faults:

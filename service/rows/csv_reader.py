@@ -9,6 +9,7 @@ from typing import BinaryIO
 import pyarrow as pa
 
 from service.domain.datasets import IntakeLimits
+from service.rows.plain_csv import read_plain
 from service.rows.raw import Budget, Faults, RawTable, check_names, refuse
 
 _BATCH_ROWS = 16_384
@@ -32,6 +33,14 @@ def read_csv(file: BinaryIO, limits: IntakeLimits) -> RawTable:
         Ragged rows, bad or unclosed quotes, NUL, bytes that are not UTF-8, bad headers, nothing at all,
         or more than the limits allow.
     """
+    data = file.read(_MAX_LINE_BYTES)
+    if len(data) < _MAX_LINE_BYTES and (plain := read_plain(data, limits)) is not None:
+        return plain
+    file.seek(0)
+    return _read_strictly(file, limits)
+
+
+def _read_strictly(file: BinaryIO, limits: IntakeLimits) -> RawTable:
     budget, faults = Budget(limits), Faults()
     rows = _records(_decoded_lines(file, budget))
     line, names = next(rows, (1, []))

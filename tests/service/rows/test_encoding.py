@@ -2,6 +2,8 @@
 
 import json
 
+import numpy as np
+
 from service.domain.datasets import InputColumn
 from service.rows import decode_rows, encode_table
 from service.rows.media import CSV, JSON, NDJSON
@@ -27,6 +29,12 @@ def test_json_keeps_text_as_it_is():
     assert json.loads(encode_table(columns, SCHEMA, JSON)) == ROWS
     lines = encode_table(columns, SCHEMA, NDJSON).decode().splitlines()
     assert [json.loads(line) for line in lines] == ROWS
+
+
+def test_csv_numbers_are_spelled_as_python_spells_them():
+    numbers = [0.0, -0.0, 0.1, 1e-4, 9.999e-5, 5e-324, -1e15, 9999999999999998.0, 1e16, 1.7e308, 1 / 3, None]
+    written = encode_table({"x": np.array(numbers, float)}, [InputColumn("x", "number")], CSV).decode()
+    assert written.split("\r\n") == ["x", *map(repr, numbers[:-1]), '""', ""]
 
 
 def test_no_rows():
