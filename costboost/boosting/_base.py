@@ -22,6 +22,7 @@ from costboost.boosting._early_stopping import (
 from costboost.boosting._ensembles import ensemble_of
 from costboost.boosting._going_on import Course, Start, check_unchanged, fingerprint
 from costboost.boosting._history import History
+from costboost.boosting._kinds import weighing_of
 from costboost.boosting._problem import (
     EQUAL_MISTAKES,
     CostsOfMistakes,
@@ -269,7 +270,10 @@ class CostSensitiveBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         features, targets = validate_data(self, X, y, **_training_checks(estimator))
         check_classification_targets(targets)
         weights = read_weights(sample_weight, len(targets))
-        problem = self._read_problem(targets, weights / total(weights), sample_cost)
+        # Columns are cut alike whatever it is that all rows weigh, so that needs no array of its own.
+        spare = weights if sample_weight is None and _is_binned(estimator) else None
+        shares = np.divide(weights, total(weights), out=spare)
+        problem = self._read_problem(targets, shares, sample_cost)
         self.classes_ = problem.labels.classes
         key = fingerprint(features, problem) if self.warm_start else ""
         if not (self.warm_start and hasattr(self, "_start")):
@@ -411,7 +415,8 @@ class CostSensitiveBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         response: Response = getattr(start.learner, "response", "sign")
         if not hasattr(self, "_course"):
             watch = None if start.aside is None else ValidationCost(start.aside, response)
-            self._course = Course(start, self._rule(problem), watch)
+            weighing = weighing_of(self._rule(problem), start.learner, problem.labels, start.rng)
+            self._course = Course(weighing, watch)
         ensemble = self._course.advance(self.n_estimators, callback, record=self.record)
         self._adopt(ensemble)
         self._votes = Votes.of(ensemble, problem.labels, problem.cheapest_constant(), response)
@@ -515,8 +520,11 @@ def _checks(estimator: Any) -> dict[str, Any]:
 
 def _training_checks(estimator: Any) -> dict[str, Any]:
     """Choose how training rows are checked: columns that are cut into bins need no copy in float64."""
-    binned = isinstance(estimator, DecisionStump | HistogramTree)
-    return _checks(estimator) | ({"dtype": [np.float64, np.float32]} if binned else {})
+    return _checks(estimator) | ({"dtype": [np.float64, np.float32]} if _is_binned(estimator) else {})
+
+
+def _is_binned(estimator: Any) -> bool:
+    return isinstance(estimator, DecisionStump | HistogramTree)
 
 
 def _takes_many_classes(estimator: Any) -> bool:

@@ -155,7 +155,7 @@ def parts_of(
     return np.sort(train), np.sort(aside)
 
 
-def _order(features: Any, codes: Rows, *extra: NDArray[Any]) -> Rows | None:
+def _order(features: Any, codes: NDArray[np.uint16], *extra: NDArray[Any]) -> Rows | None:
     if issparse(features):
         return None
     columns = {str(j): column for j, column in enumerate(np.asarray(features).T)}

@@ -2,16 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import joblib
 import numpy as np
 
 from costboost.boosting._early_stopping import Aside, ValidationCost
-from costboost.boosting._kinds import weighing_of
 from costboost.boosting._problem import Problem
-from costboost.boosting._rounds import Callback, Ensemble, Rule, StopReason, Weighing, boost
+from costboost.boosting._rounds import Callback, Ensemble, StopReason, Weighing, boost
 from costboost.learners.weak import PreparedLearner
 
 __all__ = ["Course", "Start", "check_unchanged", "fingerprint"]
@@ -55,21 +53,15 @@ class Start:
 class Course:
     """The rounds of one ensemble, as far as they have come."""
 
-    start: Start
-    rule: Rule
+    weighing: Weighing
     watch: ValidationCost | None
     ensemble: Ensemble | None = None
-
-    @cached_property
-    def _weighing(self) -> Weighing:
-        start = self.start
-        return weighing_of(self.rule, start.learner, start.problem.labels, start.rng)
 
     def advance(self, rounds: int, callback: Callback | None, *, record: bool) -> Ensemble:
         """Go on up to so many rounds, if that is of use; return what is kept of them."""
         if self.ensemble is None or self.ensemble.stop_reason in _OPEN:
             self.ensemble = boost(
-                self._weighing,
+                self.weighing,
                 rounds=rounds,
                 callback=callback,
                 record=record,
@@ -90,7 +82,7 @@ def fingerprint(features: Any, problem: Problem) -> str:
                 problem.labels.codes,
                 problem.labels.classes,
                 problem.weights,
-                problem.regrets,
+                problem.table,
                 problem.cells,
             )
         )

@@ -17,6 +17,8 @@ from costboost.learners.weak import Hypothesis, Labels, PreparedLearner
 
 __all__ = ["KindByKind", "Kinds", "weighing_of"]
 
+Octets = NDArray[np.uint8]
+
 #: The cells, without and with the answer +1, to which a side adds that is answered 0 or 1.
 _CELLS = np.eye(2, dtype=np.int64)
 #: Kinds up to which a table of them pays.
@@ -47,17 +49,17 @@ class Kinds:
         names = rule.kinds()
         if names is None:
             return None
-        rows, count = np.zeros(n, dtype=np.uint8), 1
-        for name in names:
-            array = getattr(rule, name)
-            numbered = (rows, 1) if array is None else number_distinct(array, _MOST_KINDS)
+        rows, count = None, 1
+        for array in (getattr(rule, name) for name in names):
+            if array is None:
+                continue
+            numbered = number_distinct(array, _MOST_KINDS)
             if numbered is None:
                 return None
-            numbers, distinct = numbered
-            joined = number_distinct(rows.astype(np.float64) * distinct + numbers, _MOST_KINDS)
-            if joined is None:
+            rows, count = numbered if rows is None else _joined(rows, *numbered)
+            if count > _MOST_KINDS:
                 return None
-            rows, count = joined
+        rows = np.zeros(n, dtype=np.uint8) if rows is None else rows
         firsts = np.array([np.argmax(rows == kind) for kind in range(count)])
         return cls(names, rows, firsts)
 
@@ -69,6 +71,14 @@ class Kinds:
         return replace(cast(Any, rule), **chosen)  # type: ignore[no-any-return]
 
 
+def _joined(rows: Octets, numbers: Octets, distinct: int) -> tuple[Octets, int]:
+    """Number the pairs of two numbers that occur."""
+    pairs = rows * np.uint16(distinct) + numbers
+    present = np.bincount(pairs) > 0
+    ranks = (np.cumsum(present) - 1).astype(np.uint8)
+    return ranks[pairs], int(np.count_nonzero(present))
+
+
 def weighing_of(rule: Rule, learner: PreparedLearner, labels: Labels, rng: np.random.Generator) -> Weighing:
     """Choose how rows are weighed: kind by kind where rule and learner allow it, else row by row."""
     if (
@@ -78,7 +88,9 @@ def weighing_of(rule: Rule, learner: PreparedLearner, labels: Labels, rng: np.ra
     ):
         kinds = Kinds.of(rule, len(labels.codes))
         if kinds is not None:
-            return KindByKind(rule, learner, labels, kinds)
+            # The formula for cells takes the place of that for rows, whose arrays need not stay.
+            initial, rule = rule.start(), kinds.by_cell(rule)
+            return KindByKind(rule, initial, learner, labels, kinds)
     return RowByRow(rule, learner, labels, rng)
 
 
@@ -89,14 +101,14 @@ class KindByKind:
     masses as it would read the weights of rows.
     """
 
-    def __init__(self, rule: Rule, learner: Any, labels: Labels, kinds: Kinds) -> None:
+    def __init__(self, rule: Rule, initial: Floats, learner: Any, labels: Labels, kinds: Kinds) -> None:
         self.rule, self.learner, self.labels, self.kinds = rule, learner, labels, kinds
-        self.by_cell = kinds.by_cell(rule)
         self.response = np.tile([-1.0, 1.0], len(kinds.firsts))
         # What `before_round` does to a weight is done at the end of the round before.
-        self.shares = self.by_cell.before_round(np.ones(len(self.response))).reshape(-1, 2)
-        start = np.take(self.shares[:, 0], kinds.rows)
-        start *= rule.start()
+        self.shares = rule.before_round(np.ones(len(self.response))).reshape(-1, 2)
+        start = initial.copy()
+        for kind in np.flatnonzero(self.shares[:, 0] != 1.0):
+            start[kinds.rows == kind] *= self.shares[kind, 0]
         start /= total(start)
         signs = np.where(labels.codes[kinds.firsts] == labels.positive, 1, -1)
         self.ledger = learner.ledger(kinds.rows, signs, start)
@@ -105,7 +117,7 @@ class KindByKind:
         """Fit a hypothesis and judge it."""
         stump, masses, self.answers = self.learner.fit_ledger(self.ledger, self.labels)
         self.masses = (masses @ _CELLS[self.answers]).reshape(-1) / self.ledger.mass
-        return Hypothesis(stump, np.empty(0)), self.by_cell.judge(self.masses, self.response)
+        return Hypothesis(stump, np.empty(0)), self.rule.judge(self.masses, self.response)
 
     def restart(self) -> bool:
         """Return False: no such rule has other weights."""

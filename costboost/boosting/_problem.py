@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from costboost.costs import CostMatrix
 from costboost.kernels.fixed_point import total
-from costboost.learners.weak import Labels
+from costboost.learners.weak import Labels, classes_of
 
 __all__ = ["EQUAL_MISTAKES", "CostsOfMistakes", "Floats", "Problem", "read_costs"]
 
@@ -17,9 +17,6 @@ Floats: TypeAlias = NDArray[np.float64]
 CostsOfMistakes: TypeAlias = (
     CostMatrix | NDArray[np.float64] | Sequence[Sequence[float]] | Literal["balanced"] | None
 )
-
-#: Rows whose labels are tried first.
-_HEAD = 10_000
 
 #: The named costs of a user who gives none.
 EQUAL_MISTAKES = {"cost_fn": 1.0, "cost_fp": 1.0, "cost_tp": 0.0, "cost_tn": 0.0}
@@ -34,9 +31,9 @@ class Problem:
     labels : Labels
     weights : ndarray of shape (n,), float64
         The user's weights of the rows, sum 1.
-    regrets : ndarray of shape (n, K), float64
-        What each decision costs more than the right one, by row; 0 for the row's own class. An entry is
-        negative where a row has a wrong decision that is cheaper than the right one.
+    table : ndarray of shape (n, K) or (K, K), float64
+        What each decision costs more than the right one, by row, or by class where costs are constant; 0 for
+        the row's own class. An entry is negative where a wrong decision is cheaper than the right one.
     cells : ndarray of shape (n, 4) or (1, 4), float64
         With two classes the costs of a miss, a false alarm, a hit and a rightful rest (fn, fp, tp, tn).
     told : bool
@@ -45,7 +42,7 @@ class Problem:
 
     labels: Labels
     weights: Floats
-    regrets: Floats
+    table: Floats
     cells: Floats
     told: bool = True
 
@@ -60,14 +57,27 @@ class Problem:
         return self.labels.sign
 
     @property
+    def constant(self) -> bool:
+        """Whether costs depend on the class alone."""
+        return len(self.cells) == 1
+
+    @property
+    def regrets(self) -> Floats:
+        """(n, K): what each decision costs more than the right one, by row."""
+        return self._by_row(self.table)
+
+    @property
     def cost(self) -> Floats:
         """(n,) cost of getting each row wrong: its mean regret over the wrong decisions, at least 0."""
-        summed: Floats = np.maximum(self.regrets, 0.0).sum(axis=1)
-        return summed / (self.n_classes - 1)
+        summed: Floats = np.maximum(self.table, 0.0).sum(axis=1)
+        return self._by_row(summed / (self.n_classes - 1))
+
+    def _by_row(self, values: Floats) -> Floats:
+        return values[self.labels.codes] if self.constant else values
 
     def cheapest_constant(self) -> int:
         """Class (by index) that is cheapest to decide for every row; the negative or first one on a tie."""
-        priced = [total(self.weights * column) for column in self.regrets.T]
+        priced = [total(self.weights * self._by_row(column)) for column in self.table.T]
         if self.n_classes > 2:
             return int(np.argmin(priced))
         positive = self.labels.positive
@@ -90,8 +100,8 @@ class Problem:
             self,
             labels=replace(self.labels, codes=self.labels.codes[rows]),
             weights=weights / total(weights),
-            regrets=self.regrets[rows],
-            cells=self.cells if self.cells.shape[0] == 1 else self.cells[rows],
+            table=self.table if self.constant else self.table[rows],
+            cells=self.cells if self.constant else self.cells[rows],
         )
 
     def against_the_rest(self, code: int) -> "Problem":
@@ -101,16 +111,16 @@ class Problem:
         for constant costs is the mean over those rows.
         """
         own = self.labels.codes == code
-        wrong = np.where(own, self.cost, self.regrets[:, code])
-        if self.cells.shape[0] == 1:  # costs are constant per class
+        wrong = np.where(own, self.cost, self._by_row(self.table[:, code]))
+        if self.constant:
             wrong[~own] = _mean(wrong, self.weights, ~own)
         if not (wrong[self.weights > 0] > 0).any():
             wrong = np.ones(len(wrong))  # nothing is at stake, yet the class must have a score
-        labels = Labels(own.astype(np.intp), np.array([0, 1]))
+        labels = Labels(own.astype(np.uint16), np.array([0, 1]))
         cells = np.column_stack([wrong, wrong, np.zeros((len(wrong), 2))])
-        regrets = np.zeros((len(wrong), 2))
-        regrets[np.arange(len(wrong)), 1 - labels.codes] = wrong
-        return replace(self, labels=labels, cells=cells, regrets=regrets)
+        table = np.zeros((len(wrong), 2))
+        table[np.arange(len(wrong)), 1 - labels.codes] = wrong
+        return replace(self, labels=labels, cells=cells, table=table)
 
 
 def _mean(values: Floats, weights: Floats, rows: NDArray[np.bool_]) -> float:
@@ -125,7 +135,7 @@ def read_costs(
     scalars: dict[str, float],
     sample_cost: ArrayLike | None,
 ) -> tuple[Floats, Floats]:
-    """Bring every way of giving costs into regrets and cells.
+    """Bring every way of giving costs into a table of regrets and cells.
 
     Parameters
     ----------
@@ -141,8 +151,8 @@ def read_costs(
 
     Returns
     -------
-    regrets : ndarray of shape (n, K)
-    cells : ndarray of shape (n, 4) or (1, 4)
+    table : ndarray of shape (n, K), or (K, K) if costs are constant
+    cells : ndarray of shape (n, 4), or (1, 4) if costs are constant
 
     Raises
     ------
@@ -150,19 +160,22 @@ def read_costs(
         If costs are not finite, unreasonable (constant ones), of the wrong shape or all zero.
     """
     if sample_cost is not None:
-        regrets, cells = _row_costs(labels, np.asarray(sample_cost, dtype=np.float64))
+        table, cells = _row_costs(labels, np.asarray(sample_cost, dtype=np.float64))
     else:
         costs = _constant_costs(labels, weights, matrix, scalars)
-        regrets = costs.regrets()[_positive_last(labels)]
+        table, cells = costs.regrets(), _cells_of(costs)
         if len(labels.classes) == 2 and labels.positive == 0:
-            regrets = regrets[:, ::-1]
-        cells = _cells_of(costs)
-    if not (regrets[weights > 0] > 0).any():
+            table = np.ascontiguousarray(table[::-1, ::-1])
+    costly: NDArray[np.bool_] = np.any(table > 0, axis=1)
+    if not costly.all():
+        weighed = weights > 0  # a row without weight costs nothing
+        costly = costly[weighed if sample_cost is not None else np.unique(labels.codes[weighed])]
+    if not costly.any():
         raise ValueError("all costs are zero: no mistake costs anything")
-    return np.ascontiguousarray(regrets), cells
+    return table, cells
 
 
-def _positive_last(labels: Labels) -> NDArray[np.intp]:
+def _positive_last(labels: Labels) -> NDArray[np.uint16]:
     """Codes with the positive class as 1, the order of the named cells."""
     return labels.codes if len(labels.classes) > 2 or labels.positive == 1 else 1 - labels.codes
 
@@ -248,7 +261,7 @@ def labels_of(y: NDArray[Any], pos_label: Any) -> Labels:
     ValueError
         If there are fewer than two classes, or `pos_label` is not one of two.
     """
-    classes, codes = _encoded(y)
+    classes, codes = classes_of(y)
     if len(classes) < 2:
         raise ValueError(f"the labels hold {len(classes)} class; a classifier needs at least two classes")
     if pos_label is None:
@@ -258,12 +271,3 @@ def labels_of(y: NDArray[Any], pos_label: Any) -> Labels:
     if pos_label not in classes.tolist():
         raise ValueError(f"pos_label {pos_label!r} is not one of the classes {classes.tolist()}")
     return Labels(codes, classes, positive=classes.tolist().index(pos_label))
-
-
-def _encoded(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Distinct labels and the index of each row's; the first rows usually hold all, which spares a sort."""
-    classes = np.unique(y[:_HEAD])
-    codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
-    if np.array_equal(classes[codes], y):
-        return classes, codes
-    return np.unique(y, return_inverse=True)

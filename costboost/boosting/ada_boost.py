@@ -53,7 +53,7 @@ class AdaBoostRule(Rule):
 class SammeRule(Rule):
     """``α = ν · (ln((1-ε)/ε) + ln(K-1))``, ``D ∝ D · exp(α 1[h ≠ y])`` (Zhu et al. 2009, algorithm 2)."""
 
-    codes: NDArray[np.intp]
+    codes: NDArray[np.uint16]
     n_classes: int
     initial: Floats
     learning_rate: float = 1.0

@@ -88,7 +88,7 @@ class AdaC2M1Rule(Rule):
     than right for half of the cost. For two classes α is twice that of AdaC2.
     """
 
-    codes: NDArray[np.intp]
+    codes: NDArray[np.uint16]
     n_classes: int
     initial: Floats
     cost: Floats

@@ -14,6 +14,7 @@ from costboost.kernels._jit import kernel
 
 Codes = NDArray[Any]  # (d, n), the smallest unsigned integers that hold the bins
 Ints = NDArray[np.int64]
+Classes = NDArray[np.uint16]
 
 
 @kernel
@@ -100,7 +101,7 @@ def lean_of_sides(column: NDArray[Any], index: int, missing: int, weights: Ints)
 
 
 @kernel
-def sum_by_class(codes: Codes, starts: Ints, weights: Ints, classes: Ints, sums: Ints) -> None:
+def sum_by_class(codes: Codes, starts: Ints, weights: Ints, classes: Classes, sums: Ints) -> None:
     """Add each row's weight to the cell (bin, class) of each column; `sums` has shape (bins, K)."""
     sums[:] = 0
     for j in range(codes.shape[0]):

@@ -14,7 +14,7 @@ from costboost.kernels.fixed_point import quantize
 from costboost.kernels.stump import find_class_cut, find_signed_cut, lean_of_sides, sum_by_class, sum_signed
 from costboost.learners.columns import BinnedColumns
 from costboost.learners.ledger import ABOVE, BELOW, MISSING, Elsewhere, Ledger
-from costboost.learners.weak import Hypothesis, Labels, Sample
+from costboost.learners.weak import Hypothesis, Labels, Sample, classes_of
 from costboost.learners.weights import read_weights
 from costboost.parameters import Range, check_parameters
 
@@ -107,7 +107,7 @@ class DecisionStump(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
         check_classification_targets(targets)
         weights = read_weights(sample_weight, len(targets))
-        classes, codes = np.unique(targets, return_inverse=True)
+        classes, codes = classes_of(targets)
         labels = Labels(codes, classes)
         learner = PreparedStump(BinnedColumns.of(features, weights, self.max_bins), self.max_bins)
         self._adopt(learner.split(weights, labels), learner.columns, classes)

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from costboost.learners.svm_machine import Machine
 from costboost.learners.svm_prepared import PreparedSVM
-from costboost.learners.weak import Labels
+from costboost.learners.weak import Labels, classes_of
 from costboost.learners.weights import read_weights
 from costboost.parameters import InCode, Range
 
@@ -239,12 +239,12 @@ class WeightedSVM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _two_classes(targets: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+def _two_classes(targets: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.uint16]]:
     check_classification_targets(targets)
     kind = type_of_target(targets, input_name="y", raise_unknown=True)
     if kind != "binary":
         raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
-    classes, codes = np.unique(targets, return_inverse=True)
+    classes, codes = classes_of(targets)
     if len(classes) < 2:
         raise ValueError("WeightedSVM needs two classes, but y has only one class")
     return classes, codes

@@ -16,7 +16,7 @@ from costboost.learners.columns import BinnedColumns
 from costboost.learners.foreign import Response
 from costboost.learners.tree_growth import GrownTree, Limits, grow
 from costboost.learners.tree_ledger import TreeLedger
-from costboost.learners.weak import Hypothesis, Labels, Sample
+from costboost.learners.weak import Hypothesis, Labels, Sample, classes_of
 from costboost.learners.weights import read_weights
 from costboost.parameters import InCode, Range, check_parameters
 
@@ -127,7 +127,7 @@ class HistogramTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
         check_classification_targets(targets)
         weights = read_weights(sample_weight, len(targets))
-        classes, codes = np.unique(targets, return_inverse=True)
+        classes, codes = classes_of(targets)
         columns = self._binned(features, weights)
         self._adopt(grow(columns, quantize(weights), codes, len(classes), self._limits()), classes)
         return self

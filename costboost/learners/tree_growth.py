@@ -171,7 +171,7 @@ class _Growth:
 
 
 def grow(
-    columns: BinnedColumns, masses: Ints, classes: NDArray[np.intp], n_classes: int, limits: Limits
+    columns: BinnedColumns, masses: Ints, classes: NDArray[np.uint16], n_classes: int, limits: Limits
 ) -> GrownTree:
     """Grow a tree under these weights.
 
@@ -181,12 +181,12 @@ def grow(
         Of at most 255 bins.
     masses : ndarray of shape (n,), int64, >= 0, not all 0
         Integer weights, of a sum of at most 2^61.
-    classes : ndarray of shape (n,), intp
+    classes : ndarray of shape (n,), uint16
         Class of each row, in [0, n_classes).
     n_classes : int
     limits : Limits
     """
-    growth = _Growth(columns, masses, classes.astype(np.uint16), n_classes, limits)
+    growth = _Growth(columns, masses, classes, n_classes, limits)
     nodes = level = [growth.root()]
     for depth in range(1, limits.max_depth + 1):
         level = [child for node in level for child in growth.split(node, depth)]

@@ -33,7 +33,7 @@ _DISTINCT, _SLOTS = 1024, 4096
 #: Stretches of a range, and parts they are cut into altogether, about, as powers of two.
 _STRETCHES, _PARTS = 12, 14
 #: Columns read at a time: more would take more memory, fewer waste what comes along in a cache line.
-_BLOCK = 4
+_BLOCK = 3
 
 
 @dataclass(frozen=True)

@@ -147,7 +147,7 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         problem = self._problem(targets, weights, sample_cost)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         learner = self.members().set_params(random_state=seed)
-        codes = problem.labels.codes
+        codes = problem.labels.codes.astype(np.intp)
         said = None
         if np.bincount(codes[weights > 0], minlength=len(problem.labels.classes)).min() > 1:
             for train, valid in enough(folds(Split(), codes, seed=seed), codes):

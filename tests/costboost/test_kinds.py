@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from costboost.boosting import _going_on as going_on
+from costboost.boosting import _base
 from costboost.boosting._base import CostSensitiveBooster
 from costboost.boosting._kinds import KindByKind, weighing_of
 from costboost.boosting._rounds import RowByRow
@@ -60,7 +60,7 @@ def voted(model: CostSensitiveBooster) -> list[tuple[Any, ...]]:
 def row_by_row_fixture(monkeypatch: pytest.MonkeyPatch) -> Any:
     def fit(model: CostSensitiveBooster, *given: Any, **more: Any) -> CostSensitiveBooster:
         with monkeypatch.context() as patch:
-            patch.setattr(going_on, "weighing_of", RowByRow)
+            patch.setattr(_base, "weighing_of", RowByRow)
             return model.fit(*given, **more)
 
     return fit
@@ -122,7 +122,7 @@ def test_who_is_weighed_kind_by_kind() -> None:
             return weighing_of(*parts)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(going_on, "weighing_of", watched)
+            patch.setattr(_base, "weighing_of", watched)
             model.fit(X, y, **given)
         return seen[0]
 
