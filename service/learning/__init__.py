@@ -34,7 +34,7 @@ from service.learning.simulating import (
     simulate,
     within_capacity,
 )
-from service.learning.test_part import TestPart, load_test_part
+from service.learning.test_part import TestPart, load_test_part, total_cost
 
 __all__ = [
     "AlgorithmInfo",
@@ -82,6 +82,7 @@ __all__ = [
     "settle",
     "simulate",
     "taken",
+    "total_cost",
     "warm",
     "within_capacity",
 ]

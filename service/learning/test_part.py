@@ -4,6 +4,7 @@ From it follow, with no model and no data set at hand, what other costs or thres
 """
 
 import json
+import math
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -12,11 +13,16 @@ import safetensors
 import safetensors.numpy
 from numpy.typing import NDArray
 
+from costboost.costs import LARGEST_COST
 from service.domain.errors import ConflictError
 from service.learning.judging import Judged
 
 _FORMAT: Final = 1
 _KEY: Final = "costboost.test_part"
+#: Of sound rows probabilities sum to 1 but for the last digits; see `costboost.decisions`.
+_SUM_SLACK: Final = 1e-6
+#: The largest that training takes.
+_LARGEST_WEIGHT: Final = 1e12
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +90,12 @@ def test_part_of(judged: Judged, rows: NDArray[np.intp]) -> TestPart:
     )
 
 
+def total_cost(part: TestPart) -> float:
+    """What the decisions cost, weighted: `total_cost` of the metrics."""
+    own = np.broadcast_to(part.costs, (len(part.codes), *part.costs.shape[-2:]))
+    return math.fsum(part.weight * own[np.arange(len(part.codes)), part.codes, part.decision])
+
+
 def dump_test_part(part: TestPart) -> bytes:
     """Write a test part: arrays and JSON, nothing that could be executed."""
     named = {name: getattr(part, name) for name in _NAMES}
@@ -139,3 +151,16 @@ def _check(part: TestPart) -> None:
             raise ValueError("codes out of range")
     if part.positive not in ((0, 1) if n_classes == 2 else (None,)):
         raise ValueError("another positive class")
+    _check_values(part)
+
+
+def _check_values(part: TestPart) -> None:
+    """Refuse finite numbers that mean nothing, or that sums and squares of could not hold."""
+    if not part.codes.size or (part.rows < 0).any():
+        raise ValueError("no rows, or rows before the first")
+    if (part.weight < 0.0).any() or (part.weight > _LARGEST_WEIGHT).any():
+        raise ValueError("weights that are none")
+    if (part.probabilities < 0.0).any() or (np.abs(part.probabilities.sum(axis=1) - 1.0) > _SUM_SLACK).any():
+        raise ValueError("probabilities that are none")
+    if (np.abs(part.costs) > LARGEST_COST).any():
+        raise ValueError("costs beyond what can be reckoned with")

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -182,10 +183,22 @@ def _check(manifest: Manifest, files: dict[str, bytes]) -> None:
         raise _refused(MANIFEST, "other_classes", "its parts are about different classes")
     if columns != {(column.name, column.type) for column in predictor.inputs()}:
         raise _refused(MANIFEST, "other_columns", "its schema has other columns than the model")
+    actions = tuple(action.name for action in predictor.costs.actions)
+    if (part.actions, part.serves) != (actions, tuple(predictor.costs.serves)):
+        raise _refused(TEST_PART, "other_actions", "decides among other actions than the model")
+    _check_metrics(manifest, part)
     assert manifest.spec.costs is not None
     learning.cost_spec(
         manifest.spec.costs, predictor.classes, predictor.positive, at="/manifest.json/spec/costs"
     )
+
+
+def _check_metrics(manifest: Manifest, part: learning.TestPart) -> None:
+    """Refuse metrics that say something else than the rows they are of."""
+    said, found = manifest.metrics.get("total_cost"), learning.total_cost(part)
+    is_same = isinstance(said, int | float) and math.isclose(said, found, rel_tol=1e-6, abs_tol=1e-6)
+    if manifest.metrics["rows"] != len(part.codes) or not is_same:
+        raise _refused(MANIFEST, "other_metrics", f"its metrics are not those of {TEST_PART}")
 
 
 def _check_report(data: bytes) -> None:

@@ -143,6 +143,11 @@ def _hostile(data: bytes) -> dict[str, tuple[bytes, int, str]]:
             422,
             "/manifest.json",
         ),
+        "other metrics": (
+            with_manifest(data, metrics={**manifest["metrics"], "total_cost": 1.5}),
+            422,
+            "/manifest.json",
+        ),
         "other columns": (
             with_manifest(data, schema={**manifest["schema"], "columns": []}),
             422,

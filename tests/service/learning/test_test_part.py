@@ -8,7 +8,7 @@ import safetensors.numpy
 
 from service.domain.errors import ConflictError
 from service.domain.reports import Report
-from service.learning import fit, load_report, load_test_part
+from service.learning import fit, load_report, load_test_part, total_cost
 
 AMOUNTS = {"fn": {"per": {"amount": 1.0}}, "fp": {"per": {"price": 1.0}}}
 MATRIX = {"classes": ["c", "a", "b"], "matrix": [[0, 1, 2], [5, 0, 1], [9, 3, 0]], "orientation": "rows_true"}
@@ -31,6 +31,7 @@ def test_it_holds_what_the_metrics_are_made_of(trained):
     assert np.array_equal(part.weight, typed["w"][part.rows])
     own = part.costs[np.arange(len(part.codes)), part.codes, part.decision]
     assert (own * part.weight).sum() == pytest.approx(found.metrics["total_cost"])
+    assert total_cost(part) == pytest.approx(found.metrics["total_cost"], rel=1e-12)
     assert part.probabilities.sum(axis=1) == pytest.approx(1.0)
 
 
@@ -52,6 +53,27 @@ def test_a_part_of_other_shapes_is_refused(trained, name):
     data = trained(AMOUNTS)[2].test_part
     arrays = safetensors.numpy.load(data)
     arrays[name] = arrays[name][:-1]
+    with pytest.raises(ConflictError):
+        load_test_part(safetensors.numpy.save(arrays, {"costboost.test_part": _metadata(data)}))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("probabilities", 1.5),
+        ("probabilities", -0.5),
+        ("probabilities", 0.0),
+        ("weight", -1.0),
+        ("weight", 1e13),
+        ("weight", np.nan),
+        ("rows", -1),
+        ("costs", 1e101),
+    ],
+)
+def test_numbers_that_mean_nothing_are_refused(trained, name, value):
+    data = trained(AMOUNTS)[2].test_part
+    arrays = {key: array.copy() for key, array in safetensors.numpy.load(data).items()}
+    arrays[name][0] = value
     with pytest.raises(ConflictError):
         load_test_part(safetensors.numpy.save(arrays, {"costboost.test_part": _metadata(data)}))
 
