@@ -219,7 +219,11 @@ def check_options(wish: PredictOptions) -> None:
     """Refuse options beyond their bounds, and those that exclude each other."""
     if wish.own_costs is not None and wish.cost_spec is not None:
         raise _inconsistent("/cost_spec", "cannot be given together with costs")
-    faults = list[FieldError]()
+    faults = [
+        FieldError(f"/{name}", "too_short", "must be a name, or be left out")
+        for name in ("model", "alias")
+        if getattr(wish, name) == ""
+    ]
     if wish.threshold is not None and not 0.0 <= wish.threshold <= 1.0:
         faults.append(FieldError("/threshold", "out_of_range", "must lie between 0 and 1"))
     if wish.explain is not None and wish.explain.top is not None and wish.explain.top < 1:

@@ -85,7 +85,7 @@ def simulate(readers: Sessions, intake: Intake, selector: Selector, spec: Simula
 
 def _dataset(session: Session, version: Version, spec: SimulationSpec) -> Dataset | None:
     """The dataset that is asked for, or the one that the rows set aside belong to."""
-    called = spec.dataset or version.dataset_id
+    called = version.dataset_id if spec.dataset is None else spec.dataset
     dataset = None if called is None else dataset_called(session, version.tenant_id, called)
     if dataset is None and spec.dataset is not None:
         raise _refused("/dataset", "unknown_dataset", "there is no dataset of this id or name")

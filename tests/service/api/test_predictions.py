@@ -216,6 +216,8 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
     ({"rows": [ROW], "version": 2**70}, "/version", "out_of_range"),
     ({"rows": [ROW], "version": 1, "alias": "champion"}, "/version", "exclusive"),
     ({"rows": [ROW], "model": "other"}, "/model", "exclusive"),
+    ({"rows": [ROW], "model": ""}, "/model", "too_short"),
+    ({"rows": [ROW], "alias": ""}, "/alias", "too_short"),
     ({"rows": [ROW], "threshold": 1.5}, "/threshold", "out_of_range"),
     ({"rows": [ROW], "on_row_error": "skip"}, "/on_row_error", "unknown_value"),
     ({"rows": [ROW], "priors": {"fraud": 2}}, "/priors/fraud", "out_of_range"),

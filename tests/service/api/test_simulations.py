@@ -149,6 +149,7 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
     ({"costs": {"fn": 1, "fp": 1}, "cost_spec": "x"}, "/cost_spec", "exclusive"),
     ({"cost_spec": "nobody"}, "/cost_spec", "unknown_cost_spec"),
     ({"dataset": "nobody"}, "/dataset", "unknown_dataset"),
+    ({"dataset": ""}, "/dataset", "unknown_dataset"),
     ({"costs": {"fn": -1, "fp": 5}}, "/costs/fn", "unreasonable_costs"),
     ({"costs": {"fn": {"per": {"shoe": 1}}, "fp": 5}}, "/costs", "unknown_column"),
     ({"costs": {"fn": {"per": {"merchant": 1}}, "fp": 5}}, "/costs/fn/per/merchant", "wrong_type"),
