@@ -1,6 +1,6 @@
 """Queries over feedback."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 from datetime import datetime
 from typing import Any
@@ -50,6 +50,13 @@ def supersede(session: Session, tenant: str, feedback_ids: Collection[str], at: 
     for ids in _batches(sorted(feedback_ids)):
         of_tenant = (FeedbackRow.tenant_id == tenant) & FeedbackRow.id.in_(ids)
         session.execute(update(FeedbackRow).where(of_tenant).values(superseded_at=at))
+
+
+def confirm(session: Session, tenant: str, observed: Mapping[str, datetime]) -> None:
+    """Write, by the id of feedback, when the same was observed again."""
+    for feedback_id, at in observed.items():
+        of_tenant = (FeedbackRow.tenant_id == tenant) & (FeedbackRow.id == feedback_id)
+        session.execute(update(FeedbackRow).where(of_tenant).values(observed_at=at))
 
 
 def add_all(session: Session, feedback: Iterable[Feedback]) -> None:

@@ -1,7 +1,7 @@
 """What became known of decided rows: labels that come late, come twice, or are corrected."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Annotated
 
@@ -107,6 +107,7 @@ class Ledger:
         self._stored = frozenset(one.id for one in current.values())
         self.counts = Counts()
         self.superseded = set[str]()
+        self.confirmed = dict[str, datetime]()
         self.added = dict[str, Feedback]()
 
     def take(self, new: Feedback) -> None:
@@ -114,6 +115,7 @@ class Ledger:
         known = self._current.get(new.prediction_id)
         if known is not None and known.says_as_much_as(new):
             self.counts.duplicates += 1
+            self._confirm(known, new.observed_at)
             return
         if known is not None and new.observed_at < known.observed_at:
             self.counts.outdated += 1
@@ -124,6 +126,16 @@ class Ledger:
         self.counts.accepted += 1
         self._current[new.prediction_id] = new
         self.added[new.id] = new
+
+    def _confirm(self, known: Feedback, observed_at: datetime) -> None:
+        """Let it count from the later moment, so that the order in which both arrive changes nothing."""
+        if observed_at <= known.observed_at:
+            return
+        confirmed = self._current[known.prediction_id] = replace(known, observed_at=observed_at)
+        if known.id in self._stored:
+            self.confirmed[known.id] = observed_at
+        else:
+            self.added[known.id] = confirmed
 
     def _supersede(self, known: Feedback) -> None:
         if known.id in self._stored:

@@ -35,6 +35,7 @@ def give(sessions: sessionmaker[Session], tenant: str, items: Sequence[FeedbackI
                 ledger.take(_of(item, tenant, now))
             else:
                 ledger.counts.unknown += 1
+        feedback.confirm(session, tenant, ledger.confirmed)
         feedback.supersede(session, tenant, ledger.superseded, now)
         feedback.add_all(session, ledger.added.values())
         session.commit()

@@ -64,6 +64,18 @@ def test_a_later_observation_corrects_and_an_earlier_one_does_not(
     ]
 
 
+def test_the_order_of_arrival_changes_nothing(fresh_service: Service, ids: list[str]) -> None:
+    """The same label seen again later is newer than another one seen in between."""
+    first = {"label": "fraud", "observed_at": "2026-01-05T10:00:00Z"}
+    again = {"label": "fraud", "observed_at": "2026-01-07T10:00:00Z"}
+    between = {"label": "legit", "observed_at": "2026-01-06T10:00:00Z"}
+    for prediction_id, order in zip(ids, ([first, again, between], [between, again, first]), strict=False):
+        for item in order:
+            give(fresh_service, {"prediction_id": prediction_id, **item})
+    give(fresh_service, *({"prediction_id": ids[2], **item} for item in (first, again, between)))
+    assert all(kept(fresh_service, one)[-1] == ("fraud", None, True) for one in ids[:3])
+
+
 def test_within_one_request_the_last_word_counts(fresh_service: Service, ids: list[str]) -> None:
     one = {"prediction_id": ids[0], "label": "fraud", "observed_at": "2026-01-05T10:00:00Z"}
     counts = give(fresh_service, one, one, one | {"label": "legit"})
