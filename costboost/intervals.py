@@ -66,7 +66,10 @@ def share_interval(hit: NDArray[np.bool_], weight: NDArray[np.float64]) -> tuple
     middle = share + _Z**2 / (2.0 * n)
     half = _Z * math.sqrt(share * (1.0 - share) / n + _Z**2 / (4.0 * n**2))
     scale = 1.0 + _Z**2 / n
-    return max((middle - half) / scale, 0.0), min((middle + half) / scale, 1.0)
+    # Where none or all hit, the limit is 0 or 1, and would come out beside it by the last bit.
+    low = (middle - half) / scale if share > 0.0 else 0.0
+    high = (middle + half) / scale if share < 1.0 else 1.0
+    return max(low, 0.0), min(high, 1.0)
 
 
 def _effective(weight: NDArray[np.float64]) -> float:

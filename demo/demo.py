@@ -132,7 +132,11 @@ def show_decisions(api: Api, model: Trained) -> None:
     differing.sort(key=lambda i: -float(model.rows[i]["Amount"]))
     checked = [i for i in differing if answers[i]["label"] == "1"]
     accepted = [i for i in differing if answers[i]["label"] == "0"]
-    for i in [*checked[:SHOWN_ROWS], *accepted[:SHOWN_ROWS]]:
+    # The dearest fraud that only the costs have caught is among them, if there is one.
+    caught = [i for i in checked if model.rows[i]["label"] == "1"][:1]
+    others = [i for i in checked if i not in caught][: SHOWN_ROWS - len(caught)]
+    shown = [i for i in checked if i in {*caught, *others}]
+    for i in [*shown, *accepted[:SHOWN_ROWS]]:
         truth = "it was a fraud" if model.rows[i]["label"] == "1" else "it was none"
         terminal.line(f"{describe(model.rows[i], answers[i])}  {terminal.dim(truth)}")
 

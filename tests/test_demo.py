@@ -81,6 +81,10 @@ def policies(output: str, table: str) -> dict[str, float]:
     return {policy: float(cost.replace(",", "")) for policy, cost in lines}
 
 
+def test_a_fraud_that_only_its_amount_gave_away_is_shown(story: str) -> None:
+    assert re.search(r"check above .*check.*it was a fraud", story)
+
+
 def test_the_same_probability_is_decided_otherwise_at_other_costs(story: str) -> None:
     part = story.partition("priced again")[2].partition("\n\n")[0]
     before, after = re.findall(r"p\(fraud\) +([\d.]+%) .* (check|accept) +a check costs", part)

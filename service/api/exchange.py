@@ -85,7 +85,9 @@ async def import_version(
     """
     given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if given != MEDIA_TYPE:
-        raise UnsupportedMediaTypeError("unsupported_media_type", f"a version is read as {MEDIA_TYPE}")
+        raise UnsupportedMediaTypeError(
+            "unsupported_media_type", f"send `Content-Type: {MEDIA_TYPE}`: a version is read as that"
+        )
     with wired.store.spool() as path:
         await receive_file(request, path)
         version = await anyio.to_thread.run_sync(

@@ -123,7 +123,9 @@ def check_json_type(request: Request) -> None:
     """Refuse a body that does not say that it is JSON."""
     given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if given != JSON and not (given.startswith("application/") and given.endswith("+json")):
-        raise UnsupportedMediaTypeError("unsupported_media_type", f"the body is read as {JSON}")
+        raise UnsupportedMediaTypeError(
+            "unsupported_media_type", f"send `Content-Type: {JSON}`: the body is read as that"
+        )
 
 
 def _query_parameters(dependant: Dependant) -> Iterator[Any]:

@@ -125,12 +125,11 @@ class SimulationOut(BaseModel):
     @classmethod
     def of(cls, simulated: Simulated) -> "SimulationOut":
         """Show what came out."""
-        detail = "the version was trained on rows of this dataset, so it does better here than it will"
         return cls(
             model=simulated.model.name,
             version=simulated.version.number,
             dataset=None if simulated.dataset is None else simulated.dataset.id,
-            warnings=[NoteOut(code="trained_on", detail=detail)] if simulated.seen else [],
+            warnings=[NoteOut(code=code, detail=detail) for code, detail in simulated.warnings],
             **simulated.found,
         )
 

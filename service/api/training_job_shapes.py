@@ -110,7 +110,8 @@ class JobOut(BaseModel):
     finished_at: datetime | None
     heartbeat_at: datetime | None
     result: dict[str, Any] | None = Field(
-        description="`model`, number of its new `version`, `metrics`; after a search `params` and `search`."
+        description="`model`, number of its new `version`, `metrics`, `warnings` about them; after a search "
+        "`params` and `search`."
     )
     error: JobErrorOut | None
 

@@ -559,12 +559,14 @@ PROBLEMS: dict[str, Problem] = {
     "no_time_column": Problem(
         "No time column",
         "Reviews are counted per hour, day, week or month, and no column says when a row came.",
-        "Upload the table with a column of the role `time`, or count per `file`.",
+        'Say which column it is when the table is uploaded: `roles={"at": "time"}`. Or count per `file`, '
+        "which needs no such column.",
     ),
     "no_review_action": Problem(
         "No review",
         "A capacity for reviews is given, and none of the actions is a review.",
-        "Leave `capacity` out, or use costs with an action of the kind `review`.",
+        "Leave `capacity` out, or send costs with a review among their actions, in the form with `actions`: "
+        "the example has one.",
     ),
     "no_rows": Problem(
         "No rows",

@@ -50,6 +50,15 @@ EXAMPLES: dict[str, Example] = {
         f'{{"rows": [{{"id": 1, "amount": null}}], "costs": {_FRAUD}}}',
         f'{{"rows": [{{"id": 1, "amount": 120}}], "costs": {_FRAUD}}}',
     ),
+    "no_review_action": Example(
+        '{"capacity": {"max": 400}, "costs": {"fn": 500, "fp": 10}}',
+        '{"capacity": {"max": 400},\n'
+        ' "costs": {"classes": ["legit", "fraud"],\n'
+        '           "actions": ["legit", "fraud", {"name": "review", "kind": "review"}],\n'
+        '           "costs": [{"true": "fraud", "action": "legit", "cost": 500}, '
+        '{"true": "legit", "action": "fraud", "cost": 10}],\n'
+        '           "review": {"fee": 3.5, "accuracy": {"legit": 0.99, "fraud": 0.95}}}}',
+    ),
     "exclusive": Example('{"cost_spec": "cs_…", "costs": {"fn": 5, "fp": 1}}', '{"cost_spec": "cs_…"}'),
     "invalid_priors": Example(
         '{"priors": {"legit": 0.9, "fraud": 0.4}}', '{"priors": {"legit": 0.996, "fraud": 0.004}}'

@@ -44,6 +44,8 @@ class Trained:
         All trials of the search.
     metrics : dict
         Those of the test part, and under `out_of_fold` those of the rows that were trained on.
+    test_counts : dict of str to int
+        Rows of each class in the test part.
     report, test_part : bytes
         Read by `learning.load_report` and `learning.load_test_part`.
     schema : dict
@@ -56,6 +58,7 @@ class Trained:
     params: dict[str, Any]
     search: dict[str, Any] | None
     metrics: dict[str, Any]
+    test_counts: dict[str, int]
     report: bytes
     test_part: bytes
     schema: dict[str, Any]
@@ -136,6 +139,7 @@ def fit(
         params=dict(spec.params),
         search=told,
         metrics=metrics,
+        test_counts={name: int((tested.codes == k).sum()) for k, name in enumerate(prices.classes)},
         report=report,
         test_part=dump_test_part(test_part_of(tested, test)),
         schema=schema_of(dataset, fitted_on.columns, prices),

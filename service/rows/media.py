@@ -46,6 +46,7 @@ def media_type_of(content_type: str, filename: str | None = None) -> MediaType:
     found = _NAMES.get(essence) or _SUFFIXES.get(suffix)
     if found is None:
         raise UnsupportedMediaTypeError(
-            "unsupported_media_type", f"a table is read as one of {', '.join(MEDIA_TYPES)}"
+            "unsupported_media_type",
+            f"send `Content-Type: ` and one of {', '.join(MEDIA_TYPES)}: a table is read as these",
         )
     return found

@@ -4,7 +4,7 @@ Each function is one transaction, and each write is fenced by the number of the 
 from a worker that was taken for dead, changes nothing.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -31,6 +31,8 @@ class NewVersion:
         Of the version: those of the job with what its search found.
     search : dict or None
         What was tried.
+    warnings : sequence of pairs of str
+        Code and detail of what must be known before the metrics are relied on.
     """
 
     dataset_sha256: str
@@ -44,11 +46,13 @@ class NewVersion:
     training_seconds: float
     params: dict[str, Any]
     search: dict[str, Any] | None = None
+    warnings: Sequence[tuple[str, str]] = ()
 
     @property
     def content(self) -> dict[str, Any]:
         """Columns of `versions` as they are."""
-        return {name: value for name, value in vars(self).items() if name not in ("params", "search")}
+        others = ("params", "search", "warnings")
+        return {name: value for name, value in vars(self).items() if name not in others}
 
 
 def begin(sessions: Sessions, job_id: str, executor_id: str, max_deaths: int) -> Job | None:
@@ -133,7 +137,8 @@ def succeed(sessions: Sessions, job: TrainingJob, version: NewVersion) -> bool:
             return False
         spec = job.spec.model_copy(update={"params": version.params})
         number = add_version(session, job, now, spec=spec, **version.content)
-        result = {"model": job.model, "version": number, "metrics": version.metrics}
+        told = [{"code": code, "detail": detail} for code, detail in version.warnings]
+        result = {"model": job.model, "version": number, "metrics": version.metrics, "warnings": told}
         if version.search is not None:
             result |= {"params": version.params, "search": version.search}
         if not jobs.advance(session, held, held.succeeded(now, result)):

@@ -25,7 +25,7 @@ from service.queue import JobQueue
 from service.usecases import jobs
 from service.usecases.datasets import Intake, Upload, guarded
 from service.usecases.jobs import JobView
-from service.usecases.labelled_rows import check_inputs, no_time_column
+from service.usecases.labelled_rows import check_inputs, no_review_action, no_time_column
 from service.usecases.naming import dataset_called
 from service.usecases.scoring import Loaded, Scoring
 
@@ -169,9 +169,7 @@ def _capacity(spec: BatchSpec, costs: _Costs) -> Capacity | None:
     review = costs.priced.review
     if spec.capacity is not None:
         if review is None:
-            detail = "none of the actions is a review"
-            fault = FieldError("/capacity", "no_review_action", detail)
-            raise InvalidError("no_review_action", detail, [fault])
+            raise no_review_action()
         return spec.capacity
     if review is None or review.capacity is None:
         return None

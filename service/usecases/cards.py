@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session, sessionmaker
 
 from service import learning
 from service.artifacts.folder import FolderStore
+from service.domain.cautions import few_rows, unproven
 from service.domain.costs import Costs
 from service.domain.datasets import Column, Dataset, InputColumn
 from service.domain.errors import FieldError, InvalidError
@@ -20,8 +21,6 @@ from service.usecases.models import read_model
 
 Sessions = sessionmaker[Session]
 
-#: Rows of a class below which its figures say little.
-_FEW_ROWS = 100
 #: Beyond this a model is more often told the answer than clever.
 _TOO_GOOD = 0.995
 #: Slopes of a calibration line that are as good as 1.
@@ -211,21 +210,13 @@ def _limits_of_data(facts: _Facts) -> Iterator[str]:
             "The test part was drawn at random from the same rows: where later rows, or other rows of the "
             "same person, will be decided, the figures are too good; a split by time or group tells."
         )
-    for name, rows in zip(
-        part.classes, (facts.part.codes == k for k in range(len(part.classes))), strict=True
-    ):
-        if rows.sum() < _FEW_ROWS:
-            yield f"Only {int(rows.sum())} rows of class {name} are in the test part: look at the intervals."
+    counts = {name: int((part.codes == k).sum()) for k, name in enumerate(part.classes)}
+    yield from (_sentence(detail) for _, detail in few_rows(counts))
 
 
 def _limits_of_figures(facts: _Facts) -> Iterator[str]:
     metrics, search = facts.version.metrics, facts.report.get("search")
-    interval = metrics.get("savings_ci95")
-    if interval is not None and interval[0] <= 0:
-        yield (
-            "It is not shown that it saves money: the interval of its savings reaches down to the cheapest "
-            "constant decision."
-        )
+    yield from (_sentence(detail) for _, detail in unproven(metrics))
     if (metrics.get("roc_auc") or 0.0) > _TOO_GOOD:
         yield ("It ranks nearly without a mistake: look for a column that is known only after the decision.")
     line = facts.report["curves"]["test"].get("calibration_line")
@@ -238,3 +229,7 @@ def _limits_of_figures(facts: _Facts) -> Iterator[str]:
     if search is not None:
         count = len(search["trials"])
         yield f"{count} sets of parameters were tried: of the best the figures out of fold are too good."
+
+
+def _sentence(detail: str) -> str:
+    return f"{detail[0].upper()}{detail[1:]}."

@@ -47,8 +47,20 @@ def periods_of(seconds: NDArray[np.float64], per: str) -> NDArray[Any]:
 
 def no_time_column(per: str, at: str) -> InvalidError:
     """Make the error of a capacity that is counted by time in a table that has none."""
-    detail = f"a capacity per {per} needs a column of the role time"
+    detail = (
+        f"a capacity per {per} needs a column of the role time, which is given in `roles` when the table is "
+        "uploaded; per file needs none"
+    )
     return InvalidError("no_time_column", detail, [FieldError(at, "no_time_column", detail)])
+
+
+def no_review_action() -> InvalidError:
+    """Make the error of a capacity for reviews where none of the actions is one."""
+    detail = (
+        "none of the actions is a review: send costs in the form with actions, one of them "
+        '{"name": "review", "kind": "review"}, and with "review": {"fee": 3.5, "accuracy": {class: 0.95}}'
+    )
+    return InvalidError("no_review_action", detail, [FieldError("/capacity", "no_review_action", detail)])
 
 
 def codes_of(labels: TypedArray, classes: Sequence[str]) -> NDArray[np.intp]:

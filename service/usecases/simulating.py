@@ -1,7 +1,7 @@
 """What-if: the rows, the version and the costs are found; a guarded child does the arithmetic."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy.orm import Session, sessionmaker
 
 from service.artifacts.folder import FolderStore
+from service.domain.cautions import Caution, cautions_of_test
 from service.domain.costs import Costs
 from service.domain.datasets import Dataset
 from service.domain.errors import ConflictError, FieldError, InvalidError
@@ -33,8 +34,8 @@ class Simulated:
     ----------
     dataset : Dataset or None
         Whose rows they are; None where only the rows set aside in training are known.
-    seen : bool
-        Whether the version was trained on some of the rows, so that it does better here than it will.
+    warnings : sequence of pairs of str
+        Code and detail of what must be known when reading the figures.
     found : dict
         See `service.learning.simulating.simulate`.
     """
@@ -42,7 +43,7 @@ class Simulated:
     model: Model
     version: Version
     dataset: Dataset | None
-    seen: bool
+    warnings: Sequence[Caution]
     found: dict[str, Any]
 
 
@@ -76,11 +77,23 @@ def simulate(readers: Sessions, intake: Intake, selector: Selector, spec: Simula
             "costs": None if costs is None else costs.model_dump(mode="json"),
             "at": "/costs" if spec.cost_spec is None else "/cost_spec",
             "priors": spec.priors,
+            "by_time": version.spec.split.kind == "time",
             "capacity": None if spec.capacity is None else spec.capacity.model_dump(mode="json"),
         }
         found: dict[str, Any] = guarded(intake, TARGET, payload)
-    seen = spec.dataset is not None and dataset is not None and dataset.id == version.dataset_id
-    return Simulated(model, version, dataset, seen, found)
+    warnings = [*_cautions(version, spec, dataset, found), *map(tuple, found.pop("warnings"))]
+    return Simulated(model, version, dataset, warnings, found)
+
+
+def _cautions(
+    version: Version, spec: SimulationSpec, dataset: Dataset | None, found: dict[str, Any]
+) -> list[Caution]:
+    if spec.dataset is None:
+        return cautions_of_test(found["class_counts"], version.metrics)
+    if dataset is not None and dataset.id == version.dataset_id:
+        detail = "the version was trained on rows of this dataset, so it does better here than it will"
+        return [("trained_on", detail)]
+    return []
 
 
 def _dataset(session: Session, version: Version, spec: SimulationSpec) -> Dataset | None:

@@ -1,5 +1,6 @@
 """What a guarded child does: decide rows whose class is known, and price that in other circumstances."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -8,12 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service import learning
+from service.domain.cautions import Caution
 from service.domain.costs import COSTS, Capacity
 from service.domain.datasets import Column, InputColumn
 from service.domain.errors import FieldError, InvalidError, listed
 from service.learning import Case, Predictor, PricedCosts
 from service.rows import TypedArray, read_parquet
-from service.usecases.labelled_rows import check_inputs, codes_of, no_time_column, periods_of
+from service.usecases.labelled_rows import (
+    check_inputs,
+    codes_of,
+    no_review_action,
+    no_time_column,
+    periods_of,
+)
 
 Columns = Mapping[str, TypedArray]
 Send = Callable[[dict[str, Any]], None]
@@ -29,7 +37,13 @@ def run(payload: dict[str, Any], _send: Send) -> dict[str, Any]:
     ----------
     payload : dict
         Paths `artifact`, `test_part` (null: the whole dataset) and `content` (null: no dataset is there);
-        `columns` and `label` of the dataset; `costs` with their pointer `at`, `priors`, `capacity`.
+        `columns` and `label` of the dataset; `costs` with their pointer `at`, `priors`, `capacity`; and
+        whether the version was tested on the latest rows, `by_time`.
+
+    Returns
+    -------
+    dict
+        What `learning.simulate` gives, and `warnings`: code and detail of each.
 
     Raises
     ------
@@ -45,16 +59,17 @@ def run(payload: dict[str, Any], _send: Send) -> dict[str, Any]:
         case, prices, rows = _of_dataset(predictor, table, spec, payload["at"])
     else:
         case, prices, rows = _of_test_part(payload, table, spec)
+    periods, places, warnings = _places(payload, table, capacity, rows, at)
     shares = predictor.shares(payload["priors"])
     circumstances = learning.Circumstances(
         spec=spec,
         prices=prices,
         old_priors=predictor.priors,
         priors=None if shares is None else tuple(shares),
-        capacity=None if capacity is None else capacity.max,
-        periods=None if capacity is None or capacity.per == "file" else table.periods(capacity.per, rows, at),
+        capacity=places,
+        periods=periods,
     )
-    return learning.simulate(case, circumstances)
+    return learning.simulate(case, circumstances) | {"warnings": warnings}
 
 
 class _Table:
@@ -92,12 +107,12 @@ class _Table:
         """The column of a role."""
         return next((column for column in self.columns.values() if column.role == role), None)
 
-    def periods(self, per: str, rows: NDArray[np.int64] | None, at: str) -> NDArray[Any]:
+    def periods(self, per: str, at: str) -> NDArray[Any]:
         """Number of the hour, day, week or month of each row."""
         column = self.column_of("time")
         if column is None:
             raise no_time_column(per, at)
-        return periods_of(self.read([column.name], rows, at)[column.name], per)
+        return periods_of(self.read([column.name], None, at)[column.name], per)
 
 
 def _capacity(payload: Mapping[str, Any], spec: PricedCosts) -> tuple[Capacity | None, str]:
@@ -105,15 +120,41 @@ def _capacity(payload: Mapping[str, Any], spec: PricedCosts) -> tuple[Capacity |
     given = payload["capacity"]
     if given is not None:
         if spec.review is None:
-            detail = "none of the actions is a review"
-            raise InvalidError(
-                "no_review_action", detail, [FieldError("/capacity", "no_review_action", detail)]
-            )
+            raise no_review_action()
         return Capacity.model_validate(given), "/capacity/per"
     if spec.review is None or spec.review.capacity is None:
         return None, ""
     at = f"{payload['at']}/review/capacity/per" if payload["costs"] is not None else "/capacity/per"
     return Capacity.model_validate({"max": spec.review.capacity, "per": spec.review.per or "file"}), at
+
+
+def _places(
+    payload: Mapping[str, Any],
+    table: _Table,
+    capacity: Capacity | None,
+    rows: NDArray[np.int64] | None,
+    at: str,
+) -> tuple[NDArray[Any] | None, int | None, list[Caution]]:
+    """Period of each row, reviews in each period, and what must be known about them.
+
+    A test part that was not cut off by time holds a share of the rows of its periods, and gets that share of
+    their reviews: all of them would hardly ever be too few.
+    """
+    if capacity is None or capacity.per == "file":
+        return None, None if capacity is None else capacity.max, []
+    periods = table.periods(capacity.per, at)
+    if rows is None:
+        return periods, capacity.max, []
+    tested = periods[rows]
+    if payload["by_time"]:
+        return tested, capacity.max, []
+    share = len(tested) / max(int(np.isin(periods, tested).sum()), len(tested))
+    places = min(max(math.ceil(share * capacity.max), 1), capacity.max)
+    detail = (
+        f"the rows set aside are {share:.0%} of those of each {capacity.per}, so {places} reviews of "
+        f"{capacity.max} are counted with; a dataset, or a version with a split by time, gives whole periods"
+    )
+    return tested, places, [("share_of_capacity", detail)] if share < 1 else []
 
 
 def _of_test_part(

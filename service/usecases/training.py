@@ -13,6 +13,7 @@ from service.artifacts.folder import FolderStore
 from service.db import idempotency
 from service.db import jobs as rows_of_jobs
 from service.db.datasets import add_dataset
+from service.domain.cautions import cautions_of_test
 from service.domain.datasets import Dataset, IntakeOptions
 from service.domain.ids import new_id
 from service.domain.receipts import Receipt
@@ -156,6 +157,7 @@ def execute(store: FolderStore, order: dict[str, Any], report: Report) -> dict[s
         "params": trained.params,
         "search": trained.search,
         "metrics": trained.metrics,
+        "warnings": cautions_of_test(trained.test_counts, trained.metrics),
         "schema": trained.schema,
         "library_versions": trained.library_versions,
         "training_seconds": trained.training_seconds,

@@ -24,6 +24,12 @@ def test_no_row_at_all_is_no_certainty():
     assert 0.1 < high < 0.2
 
 
+def test_none_and_all_begin_and_end_at_the_very_bounds():
+    for n in (10, 33, 100, 251):
+        assert share_interval(np.zeros(n, dtype=bool), np.ones(n))[0] == 0.0
+        assert share_interval(np.ones(n, dtype=bool), np.ones(n))[1] == 1.0
+
+
 def test_scale_of_weights_does_not_matter_and_rows_without_any_do_not_count():
     rng = np.random.default_rng(0)
     values, weight = rng.normal(size=50), rng.uniform(0.5, 2.0, 50)

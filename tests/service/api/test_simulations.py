@@ -1,11 +1,13 @@
 """Simulations over HTTP: figures that follow from the rows set aside, worked out again here."""
 
+import json
 import math
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
+from service.domain.problem_examples import EXAMPLES
 from tests.service.conftest import Service, problem, table
 
 only_sqlite = pytest.mark.parametrize("service", ["sqlite"], indirect=True)
@@ -56,7 +58,8 @@ def test_training_costs_give_the_cost_of_the_evaluation(days: tuple[Service, dic
         "legit": 100 * found["class_counts"]["fraud"],
         "fraud": 10 * found["class_counts"]["legit"],
     }
-    assert (found["review"], found["shadow_price"], found["warnings"]) == (None, None, [])
+    assert (found["review"], found["shadow_price"]) == (None, None)
+    assert {one["code"] for one in found["warnings"]} == {"few_rows"}
     assert {"roc", "pr", "calibration", "cost", "net_benefit"} <= found["curves"].keys()
 
 
@@ -108,6 +111,18 @@ def test_reviews_keep_to_their_capacity(days: tuple[Service, dict[str, Any]]) ->
     assert again["shadow_price"] == few["shadow_price"]
     in_costs = {**REVIEW, "review": {**REVIEW["review"], "capacity": {"max": 10, "per": "file"}}}
     assert simulate(service, costs=in_costs, dataset=dataset["id"])["optimum"] == few["optimum"]
+
+
+def test_rows_set_aside_get_their_share_of_a_capacity(days: tuple[Service, dict[str, Any]]) -> None:
+    """Of each day a fifth is set aside: of 10 reviews a day 2 are counted with, of 3 one, of none none."""
+    service, _ = days
+    for places, counted in ((10, 2), (3, 1), (0, 0)):
+        found = simulate(service, costs=REVIEW, capacity={"max": places, "per": "day"})
+        assert found["review"]["rows"] <= 5 * counted
+        told = {one["code"]: one["detail"] for one in found["warnings"]}
+        assert f"are 20% of those of each day, so {counted} reviews of {places}" in told["share_of_capacity"]
+    whole = simulate(service, costs=REVIEW, capacity={"max": 10})
+    assert "share_of_capacity" not in {one["code"] for one in whole["warnings"]}
 
 
 def test_costs_per_row_are_read_from_the_rows_set_aside(days: tuple[Service, dict[str, Any]]) -> None:
@@ -187,6 +202,22 @@ def test_a_dataset_must_fit_the_version(days: tuple[Service, dict[str, Any]]) ->
     body = {"dataset": untimed["id"], "costs": REVIEW, "capacity": {"max": 1, "per": "week"}}
     fault = problem(service.http.post(path, json=body), 422, "no_time_column")["errors"][0]
     assert fault["pointer"] == "/capacity/per"
+    assert "`roles`" in fault["detail"]
+
+
+@only_sqlite
+def test_a_refusal_says_what_to_send_instead(days: tuple[Service, dict[str, Any]]) -> None:
+    service, _ = days
+    path = "/v1/models/days/versions/1/simulations"
+    told = problem(service.http.post(path, json={"capacity": {"max": 5}}), 422, "no_review_action")
+    assert '"kind": "review"' in told["detail"]
+    page = service.http.get("/problems/no_review_action").text
+    assert "accuracy" in page
+    right = json.loads(EXAMPLES["no_review_action"].right)
+    assert simulate(service, **right)["review"] is not None
+    untyped = service.http.post(path, content=b"{}")
+    detail = problem(untyped, 415, "unsupported_media_type")["detail"]
+    assert detail.startswith("send `Content-Type: application/json`")
 
 
 def test_unknown_models_and_versions_are_not_found(days: tuple[Service, dict[str, Any]]) -> None:

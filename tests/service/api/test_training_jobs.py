@@ -50,6 +50,7 @@ def test_from_asking_to_a_version(service: Service, dataset: str) -> None:
     assert (done["status"], done["error"], done["attempt"]) == ("succeeded", None, 1)
     assert (done["result"]["model"], done["result"]["version"]) == ("straight", 1)
     assert "expected_cost" in done["result"]["metrics"]
+    assert "few_rows" in {one["code"] for one in done["result"]["warnings"]}
     assert done["created_at"] <= done["started_at"] <= done["finished_at"]
     aliases = service.http.get("/v1/models/straight").json()["aliases"]
     assert aliases == {"champion": 1, "challenger": 1}

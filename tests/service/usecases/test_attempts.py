@@ -115,7 +115,7 @@ def test_success_makes_model_version_and_champion(wiring: Wiring) -> None:
     assert attempts.succeed(wiring.sessions, job, VERSION)
     done = fetch(wiring, job.id)
     assert done.status is JobStatus.SUCCEEDED
-    assert done.result == {"model": "m", "version": 1, "metrics": {"savings": 0.5}}
+    assert done.result == {"model": "m", "version": 1, "metrics": {"savings": 0.5}, "warnings": []}
     with wiring.readers() as session:
         assert session.scalars(select(VersionRow)).one().job_id == job.id
         alias = session.scalars(select(AliasRow)).one()

@@ -1,0 +1,32 @@
+"""What must be known before figures are relied on, in sentences under codes."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+#: Rows of a class below which its figures say little.
+FEW_ROWS: Final = 100
+
+Caution = tuple[str, str]
+
+
+def cautions_of_test(counts: Mapping[str, int], metrics: Mapping[str, Any]) -> list[Caution]:
+    """All of a version that was tested on so many rows of each class, with these metrics."""
+    return [*few_rows(counts), *unproven(metrics)]
+
+
+def few_rows(counts: Mapping[str, int]) -> Iterator[Caution]:
+    """Classes with so few rows that their figures say little."""
+    for name, rows in counts.items():
+        if rows < FEW_ROWS:
+            yield "few_rows", f"only {rows} rows of class {name} are in the test part: look at the intervals"
+
+
+def unproven(metrics: Mapping[str, Any]) -> Iterator[Caution]:
+    """Whether a version may cost as much as deciding the same always."""
+    interval = metrics.get("savings_ci95")
+    if interval is not None and interval[0] <= 0:
+        yield (
+            "unproven_savings",
+            "it is not shown that it saves money: the interval of its savings reaches down to the cheapest "
+            "constant decision",
+        )
