@@ -42,6 +42,8 @@ class RealisedCost:
     method : {"observed", "inverse_propensity", "not_identifiable"}
     rows, known : int
         All rows, and those whose cost is known.
+    reason : str or None
+        Why the mean is not identifiable, and what would make it so.
 
     Examples
     --------
@@ -57,6 +59,7 @@ class RealisedCost:
     method: Method
     rows: int
     known: int
+    reason: str | None = None
 
 
 def realised_cost(costs: Floats, label: NDArray[np.intp], reveal: Floats) -> RealisedCost:
@@ -96,15 +99,15 @@ def realised_cost(costs: Floats, label: NDArray[np.intp], reveal: Floats) -> Rea
     known = settled | labelled
     cost = np.where(labelled, np.take_along_axis(costs, np.maximum(label, 0)[:, None], axis=1)[:, 0], lowest)
     hidden = ~settled & (reveal < 1.0)
+    waiting = ~settled & ~hidden
     strata = [
-        _stratum(cost[rows], known[rows], reveal[rows])
-        for rows in (settled, ~settled & ~hidden, hidden)
-        if rows.any()
+        _stratum(cost[rows], known[rows], reveal[rows]) for rows in (settled, waiting, hidden) if rows.any()
     ]
     bounds = (_mean(np.where(known, cost, lowest)), _mean(np.where(known, cost, highest)))
     mean, ci95 = _joined(strata, len(costs))
     method = _method(mean, weighed=any(one.weighed for one in strata))
-    return RealisedCost(mean, ci95, bounds, method, len(costs), int(known.sum()))
+    reason = None if mean is not None else _reason(known, waiting, hidden)
+    return RealisedCost(mean, ci95, bounds, method, len(costs), int(known.sum()), reason)
 
 
 @dataclass(frozen=True)
@@ -152,6 +155,20 @@ def _method(mean: float | None, *, weighed: bool) -> Method:
     if mean is None:
         return "not_identifiable"
     return "inverse_propensity" if weighed else "observed"
+
+
+def _reason(known: Bools, waiting: Bools, hidden: Bools) -> str:
+    """Name the stratum for whose missing labels nothing stands."""
+    n, missing = int(hidden.sum()), int((hidden & ~known).sum())
+    if missing and (known[waiting].any() or not waiting.any()):
+        lack = "has no label" if missing == 1 else "have no label"
+        return (
+            f"{missing} of {n} refused rows {lack}, and none was let through by chance to stand for what is "
+            "missing: a control share, or the labels, make it known"
+        )
+    return (
+        f"none of {int(waiting.sum())} rows whose labels come late has one yet: the first ones make it known"
+    )
 
 
 def _mean(values: Floats) -> float:

@@ -68,9 +68,11 @@ async def admit(scope: AsgiScope, scopes: tuple[Scope, ...] | None) -> None:
     TooManyError
         It sends too many requests.
     """
-    keys: KeyRing | None = scope["app"].state.keys
-    if keys is None or scopes is None:
+    needs_key: bool = scope["app"].state.needs_keys
+    # Where none is needed, one that is sent counts all the same: who sends it means its tenant and scopes.
+    if scopes is None or not (needs_key or "authorization" in Headers(scope=scope)):
         return
+    keys: KeyRing = scope["app"].state.keys
     caller = await _caller(keys, _token(scope))
     scope["state"]["caller"] = caller
     rates: Rates | None = scope["app"].state.rates

@@ -131,5 +131,4 @@ def read_api_key(*, response: Response, wired: Wired, tenant: Tenant, api_key: s
 def revoke_api_key(*, request: Request, wired: Wired, sender: Sender, api_key: str) -> None:
     """Make a key useless, within five seconds everywhere; twice is safe."""
     api_keys.revoke_key(wired.sessions, sender.tenant, api_key, by=sender.actor)
-    if request.app.state.keys is not None:
-        request.app.state.keys.forget(api_key)
+    request.app.state.keys.forget(api_key)

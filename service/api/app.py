@@ -109,7 +109,7 @@ def create_app(wiring: Wiring) -> FastAPI:
     )
     app.state.wiring = wiring
     app.state.stopping = False
-    app.state.keys = KeyRing(wiring.readers) if settings.needs_keys else None
+    app.state.keys, app.state.needs_keys = KeyRing(wiring.readers), settings.needs_keys
     per_minute = settings.max_requests_per_minute
     app.state.rates = Rates(per_minute) if per_minute else None
     app.state.scoring = Scoring(wiring.readers, wiring.store)

@@ -31,6 +31,7 @@ _REALISED: JsonDict = {
     "method": "inverse_propensity",
     "rows": 9000,
     "known": 8200,
+    "reason": None,
 }
 _PART: JsonDict = {
     "since": "2026-01-01T00:00:00Z",
@@ -89,6 +90,7 @@ class RealisedOut(_Out):
     method: Literal["observed", "inverse_propensity", "not_identifiable"]
     rows: int
     known: int = Field(description="Rows whose cost is known.")
+    reason: str | None = Field(description="Why `mean` is null, and what would make it known.")
 
 
 class ByDecisionOut(_Out):

@@ -47,7 +47,7 @@ class Caller:
     tenant : str
         To whom everything belongs that the request makes or sees.
     key_id : str or None
-        The API key; None on a service without keys.
+        The API key; None where none is needed and none was sent.
     scopes : frozenset of str
         What the key may do.
     """
@@ -66,7 +66,7 @@ class Caller:
         return "admin" in self.scopes or not self.scopes.isdisjoint(scopes)
 
 
-#: Who asks a service without API keys.
+#: Who asks without a key where none is needed.
 ANYONE: Final = Caller(DEFAULT_TENANT, None, frozenset(SCOPES))
 
 

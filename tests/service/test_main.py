@@ -162,7 +162,7 @@ def test_the_log_is_json_with_ids_and_without_values(served: Served, wait_until:
         http.post(
             "/v1/datasets?name=x", content=b"a,label\ncanary-cell,1\n", headers={"Content-Type": "text/csv"}
         )
-        _leave_traces(http, wait_until)
+        key = _leave_traces(http, wait_until)
     of_request = [line for line in served.lines() if line.get("request_id") == "the-request"]
     assert [(line["event"], line["route"], line["status"]) for line in of_request] == [
         ("request", "/predict", 404)
@@ -171,11 +171,17 @@ def test_the_log_is_json_with_ids_and_without_values(served: Served, wait_until:
     of_job = [line["event"] for line in served.lines() if line.get("request_id") == "asks-for-job"]
     assert {"request", "attempt begins", "child ended"} <= set(of_job)
     assert "canary" not in served.log.read_text()
+    assert key.rpartition("_")[2] not in served.log.read_text()
 
 
-def _leave_traces(http: httpx2.Client, wait_until: Callable[..., None]) -> None:
-    """Train, predict, record, tell and erase, with words in rows, keys and addresses that no log may hold."""
-    http.headers["Authorization"] = "Bearer cb_canary_key"
+def _leave_traces(http: httpx2.Client, wait_until: Callable[..., None]) -> str:
+    """Train, predict, record, tell and erase, with words in rows, keys and addresses that no log may hold.
+
+    Gives the key that all this was sent with.
+    """
+    assert http.get("/v1/models", headers={"Authorization": "Bearer cb_canary_key"}).status_code == 401
+    made = http.post("/v1/api-keys", json={"name": "canary", "scopes": ["admin"]}).json()
+    http.headers["Authorization"] = f"Bearer {made['key']}"
     csv = table(60).replace("merchant", "canary_column").replace("legit", "canary-class")
     options = {"label": "label", "roles": '{"hour": "subject"}'}
     dataset = http.post(
@@ -190,6 +196,7 @@ def _leave_traces(http: httpx2.Client, wait_until: Callable[..., None]) -> None:
     told = {"prediction_id": answer["predictions"][0]["prediction_id"], "label": "canary-class"}
     assert http.post("/v1/feedback", json={"items": [told]}).json()["accepted"] == 1
     assert http.delete("/v1/subjects/canary-subject").json()["decision_records"] == 1
+    return str(made["key"])
 
 
 def test_others_are_served_with_a_key_made_on_the_command_line(

@@ -297,6 +297,19 @@ def test_probes_and_pages_need_no_key(guarded: Guarded) -> None:
     problem(guarded.ask("GET", "/metrics", guarded.key(["predict"])), 403, "insufficient_scope")
 
 
+def test_a_key_that_is_sent_where_none_is_needed_counts(sqlite_service: Service) -> None:
+    http = sqlite_service.http
+    _, token = api_keys.create_key(sqlite_service.wiring.sessions, "elsewhere", "test", ["data"], by="cli")
+    right, wrong = ({"Authorization": f"Bearer {one}"} for one in (token, token[:-1] + "x"))
+    made = http.post("/v1/cost-specs", json={"name": "of-elsewhere", "fn": 5, "fp": 1}, headers=right)
+    assert made.status_code == 201
+    assert http.get("/v1/cost-specs/of-elsewhere", headers=right).status_code == 200
+    problem(http.get("/v1/cost-specs/of-elsewhere"), 404, "not_found")
+    problem(http.get("/v1/models", headers=right), 403, "insufficient_scope")
+    problem(http.get("/v1/cost-specs", headers=wrong), 401, "unauthorized")
+    assert http.get("/livez", headers=wrong).status_code == 200
+
+
 def test_with_keys_any_host_is_served(guarded: Guarded) -> None:
     answer = guarded.ask("GET", "/v1/models", guarded.admins["ours"], headers={"Host": "costboost.example"})
     assert answer.status_code == 200
