@@ -16,8 +16,8 @@ help: ## list the targets
 demo: $(VENV)/.service ## train and predict on bundled data, in money; starts and stops its own service
 	@$(BIN)/python demo/demo.py
 
-test: $(VENV)/.installed ## all tests but the slow tier, on SQLite and PostgreSQL
-	@$(BIN)/python -m pytest -m "not slow"
+test: $(VENV)/.installed ## all tests but the slow tier, on SQLite and PostgreSQL, in two processes
+	@$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile
 
 test-slow: $(VENV)/.installed ## the slow tier
 	@$(BIN)/python -m pytest -m slow
