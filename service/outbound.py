@@ -21,7 +21,22 @@ STEP_SECONDS = 5.0
 #: For all of it.
 WHOLE_SECONDS = 15.0
 
+#: Addresses that end in an IPv4 one, which a translator on the way may send to.
 _V4_IN_V6 = ipaddress.IPv6Network("64:ff9b::/96")
+#: Not public, though `is_global` of Python 3.11 says so.
+_NOT_PUBLIC = tuple(
+    map(
+        ipaddress.IPv6Network,
+        (
+            "::/96",  # IPv4-compatible, deprecated
+            "::ffff:0:0:0/96",  # IPv4-translated
+            "64:ff9b:1::/48",  # translation within a network
+            "3fff::/20",  # documentation
+            "5f00::/16",  # segment routing
+            "fec0::/10",  # site-local, deprecated
+        ),
+    )
+)
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Resolve = Callable[..., list[tuple[Any, ...]]]
@@ -57,6 +72,23 @@ class Outbound:
     allowed: Collection[str] = ()
     resolve: Resolve = socket.getaddrinfo
 
+    def refusal(self, url: str) -> str | None:
+        """
+        Tell by which code an address can never be posted to, or None.
+
+        No name is resolved: what a name leads to is looked at with each post.
+        """
+        parts = urlsplit(url)
+        if self._is_allowed(parts):
+            return None
+        if parts.scheme != "https":
+            return "not_https"
+        try:
+            found = socket.getaddrinfo(parts.hostname, None, flags=socket.AI_NUMERICHOST)
+        except (OSError, UnicodeError):  # a name
+            return None
+        return None if all(is_public(str(entry[4][0])) for entry in found) else "not_public"
+
     def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> int:
         """
         Post a body and tell the status code of the answer.
@@ -79,7 +111,7 @@ class Outbound:
 
     def _address(self, parts: SplitResult) -> str:
         host, port = parts.hostname or "", _port(parts)
-        is_allowed = not {host, f"{host}:{port}"}.isdisjoint(self.allowed)
+        is_allowed = self._is_allowed(parts)
         if parts.scheme != "https" and not is_allowed:
             raise NotPostedError("not_https")
         try:
@@ -93,12 +125,18 @@ class Outbound:
             raise NotPostedError("not_public")
         return addresses[0]
 
+    def _is_allowed(self, parts: SplitResult) -> bool:
+        host = parts.hostname or ""
+        return not {host, f"{host}:{_port(parts)}"}.isdisjoint(self.allowed)
+
 
 def is_public(text: str) -> bool:
     """Whether an address is one that everybody can reach, also when it is an IPv4 one within an IPv6 one."""
     try:
         address: Address = ipaddress.ip_address(text)
     except ValueError:
+        return False
+    if any(address in network for network in _NOT_PUBLIC):
         return False
     return all(one.is_global and not one.is_multicast for one in (address, *_within(address)))
 

@@ -66,7 +66,7 @@ def create_webhook(
     *, response: Response, wired: Wired, tenant: Tenant, body: WebhookBody, receipt: Receipted
 ) -> NewWebhookOut:
     """Have an address told of events; each post is signed with the secret of the answer."""
-    webhook = webhooks.create(wired.sessions, tenant, body, receipt=receipt)
+    webhook = webhooks.create(wired.sessions, wired.outbound, tenant, body, receipt=receipt)
     response.headers.update({"Location": f"/v1/webhooks/{webhook.id}", "Cache-Control": "no-store"})
     return NewWebhookOut.model_validate(webhook)
 

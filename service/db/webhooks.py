@@ -1,12 +1,12 @@
 """Queries over webhooks and their deliveries."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import delete, exists, insert, select, update
+from sqlalchemy import ColumnElement, delete, exists, func, insert, select, update
 from sqlalchemy.orm import Session
 
 from service.db.engine import database_time, rows_of
@@ -88,27 +88,36 @@ def list_deliveries(session: Session, webhook: Webhook, limit: int, after: str |
     return [_delivery(row) for row in session.scalars(query.order_by(DeliveryRow.id.desc()).limit(limit))]
 
 
-def has_due(session: Session) -> bool:
-    """Whether a delivery of any tenant is due."""
-    due = exists().where(
-        DeliveryRow.status == DeliveryStatus.PENDING, DeliveryRow.next_at <= database_time(session)
-    )
-    return bool(session.scalar(select(due)))
+def has_due(session: Session, busy: Collection[str] = ()) -> bool:
+    """Whether a delivery of any tenant is due, to a webhook that is not busy."""
+    return bool(session.scalar(select(exists().where(*_due(database_time(session), busy)))))
 
 
-def claim(session: Session, most: int) -> list[tuple[Delivery, Webhook]]:
-    """Take deliveries of any tenant that are due; for a lease nobody else takes them."""
+def claim(session: Session, most: int, busy: Collection[str] = ()) -> list[tuple[Delivery, Webhook]]:
+    """Take deliveries of any tenant that are due, one of each webhook; for a lease nobody else takes them."""
     now = database_time(session)
-    due = (
-        select(DeliveryRow.id, DeliveryRow.attempts)
-        .where(DeliveryRow.status == DeliveryStatus.PENDING, DeliveryRow.next_at <= now)
-        .order_by(DeliveryRow.next_at)
-        .limit(most)
+    place = func.row_number().over(
+        partition_by=DeliveryRow.webhook_id, order_by=(DeliveryRow.next_at, DeliveryRow.id)
     )
+    waiting = (
+        select(DeliveryRow.id, DeliveryRow.attempts, DeliveryRow.next_at, place.label("place"))
+        .where(*_due(now, busy))
+        .subquery()
+    )
+    first = select(waiting.c.id, waiting.c.attempts).where(waiting.c.place == 1)
+    due = first.order_by(waiting.c.next_at).limit(most)
     claimed = [one.id for one in session.execute(due) if _claimed(session, one.id, one.attempts, now)]
     both = select(DeliveryRow, WebhookRow).join(WebhookRow, WebhookRow.id == DeliveryRow.webhook_id)
     rows = session.execute(both.where(DeliveryRow.id.in_(claimed)))
     return [(_delivery(delivery), _webhook(webhook)) for delivery, webhook in rows]
+
+
+def _due(now: datetime, busy: Collection[str]) -> tuple[ColumnElement[bool], ...]:
+    return (
+        DeliveryRow.status == DeliveryStatus.PENDING,
+        DeliveryRow.next_at <= now,
+        DeliveryRow.webhook_id.not_in(list(busy)),
+    )
 
 
 def _claimed(session: Session, delivery_id: str, attempts: int, now: datetime) -> bool:

@@ -1,15 +1,16 @@
 """Telling others by signed posts: subscriptions, and deliveries that are tried until they arrive."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
+from typing import Final
 
 import structlog
 from sqlalchemy.orm import Session, sessionmaker
 
 from service.db import idempotency, webhooks
 from service.db.engine import database_time
-from service.domain.errors import NotFoundError
+from service.domain.errors import FieldError, InvalidError, NotFoundError
 from service.domain.ids import new_id
 from service.domain.receipts import Receipt
 from service.domain.webhooks import Delivery, Webhook, WebhookBody, new_secret, signature
@@ -17,14 +18,31 @@ from service.outbound import NotPostedError, Outbound
 
 Sessions = sessionmaker[Session]
 
-#: Deliveries that one worker has under way.
-MOST = 4
+#: Deliveries that one worker has under way, each of another webhook: who answers slowly holds up no one else.
+MOST = 8
+
+_REFUSED: Final = {
+    "not_https": "must begin with https://",
+    "not_public": "must be an address that everybody can reach",
+}
 
 log = structlog.get_logger("service.webhooks")
 
 
-def create(sessions: Sessions, tenant: str, wish: WebhookBody, *, receipt: Receipt | None) -> Webhook:
-    """Subscribe an address to events."""
+def create(
+    sessions: Sessions, outbound: Outbound, tenant: str, wish: WebhookBody, *, receipt: Receipt | None
+) -> Webhook:
+    """Subscribe an address to events.
+
+    Raises
+    ------
+    InvalidError
+        `not_https` or `not_public`: nothing would ever be posted there.
+    """
+    code = outbound.refusal(wish.url)
+    if code is not None:
+        detail = _REFUSED[code]
+        raise InvalidError("invalid", detail, [FieldError("/url", code, detail)])
     webhook = Webhook(
         id=new_id("wh"),
         tenant_id=tenant,
@@ -65,13 +83,15 @@ def list_deliveries(
         return webhooks.list_deliveries(session, _found(session, tenant, webhook_id), limit, after)
 
 
-def due(sessions: Sessions, readers: Sessions) -> list[tuple[Delivery, Webhook]]:
-    """Claim deliveries that are due."""
+def due(
+    sessions: Sessions, readers: Sessions, most: int = MOST, busy: Collection[str] = ()
+) -> list[tuple[Delivery, Webhook]]:
+    """Claim deliveries that are due, one of each webhook that is not busy with another."""
     with readers() as session:
-        if not webhooks.has_due(session):
+        if not most or not webhooks.has_due(session, busy):
             return []
     with sessions.begin() as session:
-        return webhooks.claim(session, MOST)
+        return webhooks.claim(session, most, busy)
 
 
 def deliver(sessions: Sessions, outbound: Outbound, delivery: Delivery, webhook: Webhook) -> None:

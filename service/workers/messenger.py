@@ -1,7 +1,7 @@
 """The thread of a worker that delivers webhooks: what is due is claimed in the database, so many may look."""
 
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 
 from service.usecases import webhooks
 from service.wiring import Wiring
@@ -11,22 +11,35 @@ LOOK_SECONDS = 1.0
 
 
 class Messenger(threading.Thread):
-    """Delivers what is due, a few at a time."""
+    """Delivers what is due, a few at a time and one to each webhook; nobody waits for who answers slowly."""
 
     def __init__(self, wiring: Wiring) -> None:
         super().__init__(name="messenger", daemon=True)
         self._wiring = wiring
         self._hands = ThreadPoolExecutor(webhooks.MOST, thread_name_prefix="webhook")
+        self._tries = dict[str, Future[None]]()  # by the id of the webhook
+        self._ended = threading.Event()
 
     def run(self) -> None:
         """Deliver until the process ends."""
         look_forever(self._look, LOOK_SECONDS)
 
     def _look(self) -> None:
-        wiring = self._wiring
-        tries = [
-            self._hands.submit(webhooks.deliver, wiring.sessions, wiring.outbound, delivery, webhook)
-            for delivery, webhook in webhooks.due(wiring.sessions, wiring.readers)
-        ]
-        for one in tries:
-            one.result()
+        self._begin()
+        while self._tries:
+            # A try that ends frees a hand and its webhook, for which more may be due.
+            self._ended.wait(LOOK_SECONDS)
+            self._ended.clear()
+            self._end()
+            self._begin()
+
+    def _begin(self) -> None:
+        wiring, free = self._wiring, webhooks.MOST - len(self._tries)
+        for delivery, webhook in webhooks.due(wiring.sessions, wiring.readers, free, self._tries.keys()):
+            one = self._hands.submit(webhooks.deliver, wiring.sessions, wiring.outbound, delivery, webhook)
+            self._tries[webhook.id] = one
+            one.add_done_callback(lambda _: self._ended.set())
+
+    def _end(self) -> None:
+        for webhook_id in [name for name, one in self._tries.items() if one.done()]:
+            self._tries.pop(webhook_id).result()

@@ -31,7 +31,9 @@ def refused(out: Outbound, url: str) -> str:
     return caught.value.code
 
 
-@pytest.mark.parametrize("address", ["8.8.8.8", "93.184.216.34", "2606:4700:4700::1111", "::ffff:8.8.8.8"])
+@pytest.mark.parametrize(
+    "address", ["8.8.8.8", "93.184.216.34", "2606:4700:4700::1111", "::ffff:8.8.8.8", "64:ff9b::8.8.8.8"]
+)
 def test_public_addresses(address: str) -> None:
     assert is_public(address)
 
@@ -42,7 +44,9 @@ def test_public_addresses(address: str) -> None:
         "127.0.0.1", "127.9.9.9", "0.0.0.0", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254",
         "100.64.0.1", "198.18.0.1", "224.0.0.1", "240.0.0.1", "255.255.255.255", "::", "::1", "fe80::1",
         "fe80::1%eth0", "fc00::1", "fd12::1", "ff02::1", "2001:db8::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1",
-        "64:ff9b::7f00:1", "64:ff9b::a00:1", "2002:7f00:1::", "2002:a00:1::", "no address",
+        "64:ff9b::7f00:1", "64:ff9b::a00:1", "2002:7f00:1::", "2002:a00:1::", "64:ff9b:1::808:808",
+        "::ffff:0:8.8.8.8", "::8.8.8.8", "fec0::1", "5f00::1", "3fff::1", "3fff:fff::1",
+        "2001:0:a00:1::", "2001:0:808:808::f5ff:fffe", "no address",
     ],
 )  # fmt: skip
 def test_addresses_that_are_not_public(address: str) -> None:

@@ -76,6 +76,10 @@ def test_what_is_no_webhook_is_refused(sqlite_service: Service) -> None:
     for body, place in (
         ({}, "/url"),
         ({"url": "https://user:secret-812@hooks.example/"}, "/url"),
+        ({"url": "http://hooks.example/"}, "/url"),
+        ({"url": "https://10.0.0.1/"}, "/url"),
+        ({"url": "https://[::1]:9/"}, "/url"),
+        ({"url": "https://2130706433/"}, "/url"),
         ({"url": "https://hooks.example/", "events": []}, "/events"),
         ({"url": "https://hooks.example/", "events": ["other"]}, "/events/0"),
         ({"url": "https://hooks.example/", "secret": "mine"}, "/secret"),
@@ -149,6 +153,20 @@ def test_what_is_refused_is_tried_again_later(fresh_service: Service, listener: 
     assert listener.posts[0][1] == listener.posts[1][1]
 
 
+def test_of_each_webhook_one_is_under_way(fresh_service: Service, listener: Listener) -> None:
+    add_version(fresh_service.wiring)
+    many, few = (subscribe(fresh_service, f"{listener.url}?{n}")["id"] for n in range(2))
+    for alias in ("a", "b", "c"):
+        move(fresh_service, alias)
+    wiring = fresh_service.wiring
+    first = webhooks.due(wiring.sessions, wiring.readers)
+    assert {webhook.id for _, webhook in first} == {many, few}
+    assert len(first) == 2
+    [(_, other)] = webhooks.due(wiring.sessions, wiring.readers, busy=[many])
+    assert other.id == few
+    assert webhooks.due(wiring.sessions, wiring.readers, busy=[many, few]) == []
+
+
 def test_a_try_whose_process_died_is_taken_over(fresh_service: Service, listener: Listener) -> None:
     add_version(fresh_service.wiring)
     subscribe(fresh_service, listener.url)
@@ -168,7 +186,7 @@ def test_a_try_whose_process_died_is_taken_over(fresh_service: Service, listener
 
 def test_private_addresses_are_not_posted_to(fresh_service: Service) -> None:
     add_version(fresh_service.wiring)
-    webhook = subscribe(fresh_service, "https://[::1]:9/")
+    webhook = subscribe(fresh_service, "https://localhost:9/")
     move(fresh_service)
     deliver(fresh_service)
     assert deliveries(fresh_service, webhook)[0]["last_error"] == "not_public"
