@@ -2,7 +2,7 @@
 
 import re
 import time
-from urllib.parse import urlsplit
+from urllib.parse import unquote_to_bytes, urlsplit
 from uuid import uuid4
 
 import structlog
@@ -82,7 +82,7 @@ def _record(scope: Scope, status: int, seconds: float) -> None:
 
 
 class RequestLimits:
-    """Refuses what must not reach a handler: giant headers, compressed or endless bodies, NUL in the path."""
+    """Refuses what must not reach a handler: giant headers, compressed or endless bodies, odd paths."""
 
     def __init__(self, app: ASGIApp, max_upload_bytes: int, max_predict_bytes: int) -> None:
         self.app = app
@@ -115,8 +115,9 @@ class RequestLimits:
     def _refusal(self, request: Request) -> tuple[int, str, str] | None:
         if sum(len(name) + len(value) for name, value in request.scope["headers"]) > MAX_HEADER_BYTES:
             return 431, "headers_too_large", f"the headers are larger than {MAX_HEADER_BYTES} bytes"
-        if b"%00" in request.scope["raw_path"] + request.scope["query_string"]:
-            return 400, "malformed", "the address holds a NUL"
+        fault = _malformed(request)
+        if fault is not None:
+            return 400, "malformed", fault
         if request.headers.get("content-encoding", "identity").lower() != "identity":
             return (
                 415,
@@ -127,6 +128,24 @@ class RequestLimits:
         if length.isdigit() and int(length) > self._limit(request):
             return 413, "body_too_large", f"the body is larger than {self._limit(request)} bytes"
         return None
+
+
+def _malformed(request: Request) -> str | None:
+    path = request.scope["raw_path"]
+    if b"%00" in path + request.scope["query_string"]:
+        return "the address holds a NUL"
+    if b"%" in path and not _is_utf8(unquote_to_bytes(path)):
+        return "the path is not UTF-8"
+    twice = [name for name in ("host", "origin") if len(request.headers.getlist(name)) > 1]
+    return f"the header {twice[0]} comes twice" if twice else None
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _counted(receive: Receive, limit: int) -> Receive:

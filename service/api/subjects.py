@@ -43,7 +43,7 @@ class ErasureOut(BaseModel):
 
 
 @router.delete(
-    "/v1/subjects/{subject}",
+    "/v1/subjects/{subject:path}",
     operation_id="erase_subject",
     summary="Erase a subject",
     responses=responses(503),

@@ -54,6 +54,16 @@ def test_the_own_origin_is_served(sqlite_service: Service) -> None:
     assert sqlite_service.http.get("/v1/models", headers={"Origin": own}).status_code == 200
 
 
+@pytest.mark.parametrize("name", ["Host", "Origin"])
+def test_a_host_or_origin_that_comes_twice_is_malformed(sqlite_service: Service, name: str) -> None:
+    where = urlsplit(str(sqlite_service.http.base_url))
+    own = where.netloc if name == "Host" else f"http://{where.netloc}"
+    lines = [f"{name}: {own}", f"{name}: evil.example"] + [f"Host: {where.netloc}"] * (name != "Host")
+    with socket.create_connection((where.hostname, where.port), timeout=5) as connection:
+        connection.sendall("\r\n".join(["GET /v1/models HTTP/1.1", *lines, "", ""]).encode())
+        assert connection.recv(64).startswith(b"HTTP/1.1 400")
+
+
 def test_a_compressed_body_is_refused(sqlite_service: Service) -> None:
     headers = {**JSON, "Content-Encoding": "gzip"}
     answer = sqlite_service.http.post("/predict", content=b"\x1f\x8b", headers=headers)

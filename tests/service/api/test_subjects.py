@@ -63,6 +63,16 @@ def test_datasets_that_still_hold_the_subject_are_named(fresh_service: Service, 
     assert fresh_service.http.delete(f"/v1/subjects/{names[2]}").json()["datasets"] == []
 
 
+def test_a_subject_may_hold_what_parts_a_path(fresh_service: Service) -> None:
+    mine = [record(subject=name) for name in ("eu/7", "eu/7/", "eu%2F7", "/")]
+    with fresh_service.wiring.sessions.begin() as session:
+        predictions.add_all(session, mine)
+    for name in ("eu%2F7", "eu%2F7%2F", "eu%252F7", "%2F"):
+        assert fresh_service.http.delete(f"/v1/subjects/{name}").json()["decision_records"] == 1, name
+
+
 def test_what_cannot_be_a_subject_is_refused(sqlite_service: Service) -> None:
     problem(sqlite_service.http.delete("/v1/subjects/" + "x" * 1001), 422, "invalid")
+    problem(sqlite_service.http.delete("/v1/subjects/"), 422, "invalid")
     problem(sqlite_service.http.delete("/v1/subjects/a%00b"), 400, "malformed")
+    problem(sqlite_service.http.delete("/v1/subjects/a%FFb"), 400, "malformed")
