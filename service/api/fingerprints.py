@@ -1,4 +1,4 @@
-"""What tells two bodies apart: the hash of the bytes; of a form, the hashes of its parts.
+"""What tells two bodies apart: media type and hash of the bytes; of a form, those of its parts.
 
 A client that sends a form again chooses another boundary, so the bytes of an honest retry differ.
 """
@@ -26,17 +26,17 @@ def fingerprint_of(content_type: str) -> Fingerprint:
     media_type, parameters = parse_options_header(content_type)
     if media_type == b"multipart/form-data" and parameters.get(b"boundary"):
         return FormFingerprint(parameters[b"boundary"])
-    return hashlib.sha256()
+    return hashlib.sha256(media_type + b"\n")
 
 
 class FormFingerprint:
-    """Name, file name and hash of each part, in whichever order they come."""
+    """Name, file name, media type and hash of each part, in whichever order they come."""
 
     def __init__(self, boundary: bytes) -> None:
         self._raw = hashlib.sha256()
         self._is_form = True
-        self._parts: list[tuple[str, str, str]] = []
-        self._header = self._value = self._disposition = b""
+        self._parts: list[tuple[str, str, str, str]] = []
+        self._header = self._value = self._disposition = self._type = b""
         self._content = hashlib.sha256()
         self._parser = MultipartParser(
             boundary,
@@ -66,7 +66,7 @@ class FormFingerprint:
         return hashlib.sha256(json.dumps(sorted(self._parts)).encode()).hexdigest()
 
     def _begin(self) -> None:
-        self._disposition, self._content = b"", hashlib.sha256()
+        self._disposition, self._type, self._content = b"", b"", hashlib.sha256()
 
     def _header_field(self, data: bytes, start: int, end: int) -> None:
         self._header += data[start:end]
@@ -77,6 +77,8 @@ class FormFingerprint:
     def _header_end(self) -> None:
         if self._header.lower() == b"content-disposition":
             self._disposition = self._value
+        elif self._header.lower() == b"content-type":
+            self._type, _ = parse_options_header(self._value)
         self._header = self._value = b""
 
     def _data(self, data: bytes, start: int, end: int) -> None:
@@ -85,4 +87,4 @@ class FormFingerprint:
     def _end(self) -> None:
         _, options = parse_options_header(self._disposition)
         name, file = (options.get(key, b"").decode("latin-1") for key in (b"name", b"filename"))
-        self._parts.append((name, file, self._content.hexdigest()))
+        self._parts.append((name, file, self._type.decode("latin-1"), self._content.hexdigest()))

@@ -76,6 +76,14 @@ def test_another_body_another_query_or_another_path(keyed: Service) -> None:
     assert count(keyed, "/v1/datasets") == 2
 
 
+def test_another_media_type_is_another_body(keyed: Service) -> None:
+    first = post(keyed, "/v1/datasets?name=x", content=TABLE, headers=CSV)
+    spelled = {"Content-Type": "TEXT/CSV; charset=utf-8"}
+    same(first, post(keyed, "/v1/datasets?name=x", content=TABLE, headers=spelled))
+    other = post(keyed, "/v1/datasets?name=x", content=TABLE, headers={"Content-Type": "application/json"})
+    problem(other, 422, "idempotency_mismatch")
+
+
 def test_a_refusal_is_an_answer_too(keyed: Service) -> None:
     first = post(keyed, json={**COSTS, "fn": "canary"})
     assert first.status_code == 422
