@@ -65,6 +65,7 @@ EXAMPLE: JsonDict = {
         "version": 7,
         "rows": 9332,
         "failed_rows": 0,
+        "warnings": [],
         "decisions": {"approve": 8800, "decline": 132, "review": 400},
         "expected_cost": 31200.5,
         "review": {"rows": 400, "tied": 0, "shadow_price": 1.25},
@@ -121,7 +122,8 @@ class BatchPredictionOut(BaseModel):
     heartbeat_at: datetime | None
     result: Mapping[str, Any] | None = Field(
         description="`rows`, `failed_rows` (a cost cannot be computed: they are empty in the output), "
-        "`decisions`, `expected_cost`, `review` within a capacity, `metrics` where labels are known."
+        "`warnings` (`code`, `rows`, `detail`), `decisions`, `expected_cost`, `review` within a capacity, "
+        "`metrics` where labels are known."
     )
     error: JobErrorOut | None
 

@@ -110,6 +110,7 @@ def execute(store: FolderStore, order: dict[str, Any], report: Report) -> dict[s
     rows = _Rows(predictor, spec, columns, order)
     answers, reasons = rows.decide(report)
     told: dict[str, Any] = {"rows": rows.n, "failed_rows": rows.n - len(rows.sound)}
+    told["warnings"] = rows.warnings()
     if answers is not None:
         answers, review = rows.within_capacity(answers)
         told |= {"decisions": _counts(answers), "expected_cost": _expected(answers), "review": review}
@@ -188,6 +189,17 @@ class _Rows:
             self.predictor.scale,
         )
         return {"labelled_rows": len(known), **judged.metrics(0)}
+
+    def warnings(self) -> list[dict[str, Any]]:
+        """What is odd about the labels: classes that the metrics cannot count."""
+        if self.order["label"] is None:
+            return []
+        labels = self.columns[self.order["label"]]
+        unknown = int(((codes_of(labels, self.predictor.classes) < 0) & ~missing(labels)).sum())
+        if not unknown:
+            return []
+        detail = "rows have a label that is no class of the version; the metrics are without them"
+        return [{"code": "unknown_class", "rows": unknown, "detail": detail}]
 
     def ids(self) -> dict[str, TypedArray]:
         """The column of ids, if there is one."""

@@ -120,7 +120,7 @@ def test_a_file_without_labels_is_decided(files: tuple[Service, str], media_type
         one["probabilities"]["fraud"] for one in expected
     ]
     assert [row["id"] for row in found] == [row["id"] for row in rows]
-    assert (done["dataset"], done["result"]["metrics"]) == (None, None)
+    assert (done["dataset"], done["result"]["metrics"], done["result"]["warnings"]) == (None, None, [])
 
 
 def test_reviews_keep_to_their_capacity_within_the_file(files: tuple[Service, str]) -> None:
@@ -157,6 +157,18 @@ def test_reasons_and_priors_and_stored_costs(files: tuple[Service, str]) -> None
         assert row["baseline"] == one["baseline"]
         told = [(row[f"reason_{k}"], row[f"contribution_{k}"]) for k in (1, 2)]
         assert told == [(reason["feature"], reason["contribution"]) for reason in one["reasons"]]
+
+
+@only_sqlite
+def test_a_label_that_is_no_class_is_warned_of(files: tuple[Service, str]) -> None:
+    service, _ = files
+    head, *lines = CSV.splitlines()
+    for row, label in ((0, "stolen"), (1, "lost"), (2, "")):
+        lines[row] = lines[row].rpartition(",")[0] + f",{label}"
+    result = wait(service, send(service, "\n".join([head, *lines]) + "\n"))["result"]
+    assert [(one["code"], one["rows"]) for one in result["warnings"]] == [("unknown_class", 2)]
+    assert result["metrics"]["labelled_rows"] == 397
+    assert "stolen" not in json.dumps(result)
 
 
 @only_sqlite
