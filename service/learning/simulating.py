@@ -203,7 +203,12 @@ def _with_priors(case: Case, given: Circumstances) -> tuple[Floats, Floats]:
     """Probabilities and weights of the rows where the classes have other shares."""
     if given.priors is None:
         return case.probabilities, case.weight
-    p = correct_priors(case.probabilities, np.array(given.old_priors), np.array(given.priors))
+    try:
+        p = correct_priors(case.probabilities, np.array(given.old_priors), np.array(given.priors))
+    except ValueError:
+        detail = "the priors leave no class that some row can be of"
+        fault = FieldError("/priors", "invalid_priors", detail)
+        raise InvalidError("invalid_priors", detail, [fault]) from None
     mass = np.bincount(case.codes, case.weight, minlength=len(given.priors))
     share = mass / mass.sum()
     factor = np.divide(given.priors, share, out=np.zeros(len(share)), where=share > 0)

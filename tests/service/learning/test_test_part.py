@@ -6,9 +6,19 @@ import numpy as np
 import pytest
 import safetensors.numpy
 
-from service.domain.errors import ConflictError
+from service.domain.errors import ConflictError, InvalidError
 from service.domain.reports import Report
-from service.learning import fit, load_report, load_test_part, total_cost
+from service.learning import (
+    Circumstances,
+    case_of_test_part,
+    fit,
+    load,
+    load_report,
+    load_test_part,
+    prices_of_test_part,
+    simulate,
+    total_cost,
+)
 
 AMOUNTS = {"fn": {"per": {"amount": 1.0}}, "fp": {"per": {"price": 1.0}}}
 MATRIX = {"classes": ["c", "a", "b"], "matrix": [[0, 1, 2], [5, 0, 1], [9, 3, 0]], "orientation": "rows_true"}
@@ -78,6 +88,23 @@ def test_numbers_that_mean_nothing_are_refused(trained, name, value):
         load_test_part(safetensors.numpy.save(arrays, {"costboost.test_part": _metadata(data)}))
 
 
+def test_priors_that_leave_a_row_no_class_are_refused(trained):
+    _, _, found = trained(AMOUNTS)
+    part, predictor = load_test_part(found.test_part), load(found.artifact)
+    part.probabilities[:] = [1.0, 0.0]
+    given = Circumstances(
+        spec=predictor.costs,
+        prices=prices_of_test_part(part, predictor.costs),
+        old_priors=predictor.priors,
+        priors=(0.0, 1.0),
+        capacity=None,
+        periods=None,
+    )
+    with pytest.raises(InvalidError) as refused:
+        simulate(case_of_test_part(part), given)
+    assert refused.value.errors[0].pointer == "/priors"
+
+
 def _metadata(data):
     size = int.from_bytes(data[:8], "little")
     return json.loads(data[8 : 8 + size])["__metadata__"]["costboost.test_part"]
@@ -86,9 +113,9 @@ def _metadata(data):
 def test_other_bytes_are_refused(trained):
     data = trained(AMOUNTS)[2].test_part
     for wrong in (b"", data[:-8], data[:40], b"\xff" * 64, data[8:], b"{}", b"[]", b"[" * 100_000):
-        for load in (load_test_part, load_report):
+        for read in (load_test_part, load_report):
             with pytest.raises(ConflictError) as refused:
-                load(wrong)
+                read(wrong)
             assert refused.value.code == "artifact_corrupt"
 
 
