@@ -1,6 +1,7 @@
 """Versions as files: /v1/models/{model}/versions/{version}/export, and taking such a file in."""
 
 import functools
+import hashlib
 from collections.abc import Iterator
 from typing import Annotated, Any
 
@@ -10,7 +11,7 @@ from fastapi import Path as InPath
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from service.api.conditions import IMMUTABLE
+from service.api.conditions import IMMUTABLE, is_unchanged, unchanged
 from service.api.context import Receipted, Sender, Tenant, Wired
 from service.api.datasets import intake_limiter
 from service.api.problems import responses
@@ -44,7 +45,9 @@ _FILE: dict[str, Any] = {
         **responses(404, 409, 422, 503),
     },
 )
-def export_version(*, wired: Wired, tenant: Tenant, model: str, version: Number) -> StreamingResponse:
+def export_version(
+    *, request: Request, wired: Wired, tenant: Tenant, model: str, version: Number
+) -> Response:
     """Download model, report, test part and all that is known about them; another installation imports it.
 
     It holds no row of the dataset, but of those of the test part their classes, probabilities and costs.
@@ -53,11 +56,17 @@ def export_version(*, wired: Wired, tenant: Tenant, model: str, version: Number)
         exchange.export(wired.readers, wired.store, tenant, model, version, target=path)
         file = path.open("rb")
         size = path.stat().st_size
+    etag = f'"{hashlib.file_digest(file, "sha256").hexdigest()[:32]}"'
+    file.seek(0)
     headers = {
+        "ETag": etag,
         "Cache-Control": IMMUTABLE,
         "Content-Length": str(size),
         "Content-Disposition": f'attachment; filename="{model}-{version}.zip"',
     }
+    if is_unchanged(request, etag):
+        file.close()
+        return unchanged(headers)
     return StreamingResponse(_chunks(file), headers=headers, media_type=MEDIA_TYPE)
 
 

@@ -1,6 +1,7 @@
 """One training: a test part set aside, a model fitted on the rest, judged in money, and kept as bytes."""
 
 import time
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -44,6 +45,8 @@ class Trained:
         All trials of the search.
     metrics : dict
         Those of the test part, and under `out_of_fold` those of the rows that were trained on.
+    warnings : tuple of str
+        What the library warned of during the fit.
     test_counts : dict of str to int
         Rows of each class in the test part.
     report, test_part : bytes
@@ -58,6 +61,7 @@ class Trained:
     params: dict[str, Any]
     search: dict[str, Any] | None
     metrics: dict[str, Any]
+    warnings: tuple[str, ...]
     test_counts: dict[str, int]
     report: bytes
     test_part: bytes
@@ -122,7 +126,9 @@ def fit(
         spec, told = _searched(spec, prices, fitted_on, progress)
         model = _model(spec, prices)
         last = _rest_of(progress, share_of_search(spec))
-        model.fit(fitted_on.columns, fitted_on.labels, **_fit_params(spec, fitted_on), progress=last)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", UserWarning)
+            model.fit(fitted_on.columns, fitted_on.labels, **_fit_params(spec, fitted_on), progress=last)
         scorer, tested_on = model.scorer(), rows.of(test)
         tested = judge(scorer, tested_on.columns, tested_on.codes, tested_on.weight)
         folded = judge_out_of_fold(model, fitted_on.columns, fitted_on.codes, fitted_on.weight)
@@ -139,6 +145,7 @@ def fit(
         params=dict(spec.params),
         search=told,
         metrics=metrics,
+        warnings=tuple(dict.fromkeys(str(one.message) for one in caught)),
         test_counts={name: int((tested.codes == k).sum()) for k, name in enumerate(prices.classes)},
         report=report,
         test_part=dump_test_part(test_part_of(tested, test)),

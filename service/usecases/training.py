@@ -157,7 +157,10 @@ def execute(store: FolderStore, order: dict[str, Any], report: Report) -> dict[s
         "params": trained.params,
         "search": trained.search,
         "metrics": trained.metrics,
-        "warnings": cautions_of_test(trained.test_counts, trained.metrics),
+        "warnings": [
+            *cautions_of_test(trained.test_counts, trained.metrics),
+            *(("training", text) for text in trained.warnings),
+        ],
         "schema": trained.schema,
         "library_versions": trained.library_versions,
         "training_seconds": trained.training_seconds,

@@ -284,7 +284,7 @@ def test_a_model_over_trees_learns_codes_and_one_over_stumps_cells() -> None:
     assert model.booster_.estimator.categorical_features == [1, 2]
     assert model.estimator.estimator == {"name": "tree", "max_depth": 2}
     assert model.scorer().ensemble.members.shape[0] > 0
-    stumps = CostSensitiveModel(costs=COSTS).fit(X, y, types=TYPES)
+    stumps = CostSensitiveModel("cgada", costs=COSTS).fit(X, y, types=TYPES)
     assert {cell.kind for cell in stumps.encoder_.cells} == {"value", "category", "missing"}
 
 

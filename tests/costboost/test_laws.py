@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from costboost.boosting._base import CostSensitiveBooster
 from costboost.costs import CostMatrix
 from costboost.learners.stump import DecisionStump
-from costboost.registry import ALGORITHMS, DEFAULT_ALGORITHM, find, make
+from costboost.registry import ALGORITHMS, DEFAULT_ALGORITHM, TRAINABLE, find, make
 from tests.costboost.every_algorithm import FORMS, Rows, few, fit
 
 each_class = pytest.mark.parametrize("cls", FORMS.values(), ids=FORMS)
@@ -258,8 +258,8 @@ class TestRegistry:
             assert name == name.lower()
             assert name.isalnum()
         assert find("Ada_Cost") is ALGORITHMS["adacost"]
-        assert find("auto") is ALGORITHMS[DEFAULT_ALGORITHM]
-        with pytest.raises(ValueError, match="known are adaboost"):
+        assert find("auto") is TRAINABLE[DEFAULT_ALGORITHM]
+        with pytest.raises(ValueError, match="known are mixture, adaboost"):
             find("xgboost")
 
     def test_each_algorithm_explains_its_parameters(self) -> None:
