@@ -175,7 +175,7 @@ class HistogramTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Labels of `classes_`.
         """
         shares = self.predict_proba(X)
-        named: NDArray[Any] = self.classes_[shares.argmax(axis=1)]
+        named: NDArray[Any] = self.classes_[_heaviest(shares)]
         return named
 
     def __sklearn_tags__(self) -> Any:
@@ -260,5 +260,14 @@ def answers(tree: HistogramTree, positive: int, response: Response) -> NDArray[A
     """(N,): what the tree says of a row in each of its nodes, as `Hypothesis` holds it."""
     if response == "proba":
         return 2.0 * tree.frequencies_[:, positive] - 1.0
-    codes = tree.frequencies_.argmax(axis=1)
+    codes = _heaviest(tree.frequencies_)
     return codes if len(tree.classes_) > 2 else np.where(codes == positive, 1.0, -1.0)
+
+
+def _heaviest(shares: Floats) -> NDArray[np.intp]:
+    """Class of the largest share, the first of those that differ by rounding alone.
+
+    A leaf whose classes weigh the same would else be decided by how its weights were added up.
+    """
+    heaviest: NDArray[np.intp] = np.round(shares, 12).argmax(axis=1)
+    return heaviest

@@ -177,3 +177,9 @@ def test_what_a_tree_cannot_do_is_refused() -> None:
         HistogramTree().fit([[np.inf], [1.0]], [0, 1])
     with pytest.raises(NotFittedError):
         HistogramTree().predict([[0.0]])
+
+
+def test_a_leaf_whose_classes_weigh_the_same_names_the_first() -> None:
+    X, y = np.zeros((4, 1)), np.array([0, 0, 1, 1])
+    for weights in ([0.1, 0.2, 0.3, 0.0], [0.3, 0.0, 0.1, 0.2]):  # 0.1 + 0.2 is not 0.3
+        assert HistogramTree().fit(X, y, sample_weight=weights).predict(X).tolist() == [0, 0, 0, 0]

@@ -141,7 +141,7 @@ def test_a_job_is_done(running: Bench, wait_until: Wait) -> None:
     wait_until(lambda: running.status(job_id).done)
     job = running.job(job_id)
     assert job.status is JobStatus.SUCCEEDED
-    assert job.result == {"model": "m", "version": 1, "metrics": {"savings": 0.5}}
+    assert job.result == {"model": "m", "version": 1, "metrics": {"savings": 0.5}, "warnings": []}
     assert (job.attempt, job.worker_deaths) == (1, 0)
 
 
