@@ -159,7 +159,7 @@ ALGORITHMS: dict[str, Algorithm] = {
 MIXTURE = Algorithm(
     "mixture",
     MixtureClassifier,
-    "Mixture of trees, forests and a linear model",
+    "Mixture of trees, a kernel and a linear model",
     "Wolpert (1992), Neural Networks 5:241-259; Breiman (1996), Machine Learning 24:49-64",
 )
 #: What "auto" stands for.

@@ -33,6 +33,7 @@ def page(summary: Summary, plots: Sequence[str] = ()) -> str:
         f"{summary.machine}. {versions}.",
         "Running processes in the minute before each area and in its last one (other programs included; wall "
         f"times are worth little where they exceed the cores): {_loads(summary.areas)}.",
+        *([summary.note] if summary.note else []),
         _targets(summary),
         *(f"![{PLOTS[name]}]({name})" for name in plots),
         *(_section(table) for table in summary.tables.values()),

@@ -80,11 +80,12 @@ class Area:
 
 @dataclass(frozen=True)
 class Summary:
-    """All areas, with the machine and the versions."""
+    """All areas, with the machine, the versions, and how it came about if not by one run of all."""
 
     machine: str
     versions: dict[str, str]
     areas: list[Area] = field(default_factory=list)
+    note: str = ""
 
     @property
     def tables(self) -> dict[str, Table]:
@@ -114,7 +115,8 @@ def read_area(path: Path) -> Area:
 def read_summary(path: Path) -> Summary:
     """Read what `write` wrote."""
     plain = json.loads(path.read_text(encoding="utf-8"))
-    return Summary(plain["machine"], plain["versions"], [_area(area) for area in plain["areas"]])
+    areas = [_area(area) for area in plain["areas"]]
+    return Summary(plain["machine"], plain["versions"], areas, plain.get("note", ""))
 
 
 def _area(plain: dict[str, Any]) -> Area:

@@ -42,8 +42,8 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     n_estimators : int, default 120
         Trees of each member that has trees.
     additive : bool, default False
-        Only members whose score is a sum of functions of one column each (boosted stumps and a linear model),
-        so that what each column adds is exact.
+        Only members whose score is a sum of functions of one column each (boosted stumps and a linear model).
+        What a column adds to it does not depend on the others, unless a member reaches the bound of ±5.
     cost_matrix : CostMatrix, array-like of shape (K, K), "balanced" or None
         As of the boosters; here it moves only `vote_threshold_`.
     pos_label : label, optional
