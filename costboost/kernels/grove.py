@@ -248,30 +248,6 @@ def _cut_by_chance(
 
 
 @kernel
-def _cut_by_gain(
-    codes: Bins,
-    last: int,
-    rows: Rows,
-    g: Floats,
-    h: Floats,
-    whole: Floats,
-    min_rows: float,
-    sums: Floats,
-) -> tuple[float, int, int]:
-    """Find the best cut of one column; its gain, bin and side of missing values."""
-    sums[0, : last + 1] = 0.0
-    for i in range(rows.size):
-        row = rows[i]
-        cell = sums[0, codes[row]]
-        cell[0] += g[row]
-        cell[1] += h[row]
-        cell[2] += 1.0
-    one, bins = np.zeros(1, dtype=np.int64), np.full(1, last)
-    gain, _, cut, side = _best_cut(sums, one, bins, whole, min_rows, 0.0, 0.0)
-    return gain, cut, side
-
-
-@kernel
 def _add_rows(rows: Rows, g: Floats, h: Floats, whole: Floats) -> bool:
     """Σg, Σh and the count of the rows, into `whole`; whether all of them pull alike."""
     whole[:] = 0.0
@@ -295,7 +271,6 @@ def grow_by_chance(
     g: Floats,
     h: Floats,
     seed: np.uint64,
-    extra: bool,
     max_depth: int,
     min_rows: float,
     ridge: float,
@@ -306,11 +281,9 @@ def grow_by_chance(
     child: Rows,
     value: Floats,
 ) -> int:
-    """Grow a tree of a forest: each node looks at `tried` columns that are drawn anew.
+    """Grow an extremely randomized tree (Geurts et al. 2006): a node draws columns, and a cut of each.
 
-    `extra` draws the cut of each column too (Geurts, Ernst, Wehenkel 2006); otherwise it is the best one
-    (Breiman 2001). `rows` may hold a row several times. A leaf answers with the mean pull, drawn to `prior`
-    by `ridge` rows.
+    A leaf answers with the mean pull, drawn to `prior` by `ridge` rows.
     """
     d = bins.shape[0]
     state = np.empty(1, dtype=np.uint64)
@@ -318,7 +291,7 @@ def grow_by_chance(
     begin, end = np.zeros(feature.size, dtype=np.int64), np.zeros(feature.size, dtype=np.int64)
     depth = np.zeros(feature.size, dtype=np.int64)
     spare = np.empty(rows.size, dtype=np.int32)
-    order, sums, whole = np.arange(d), np.zeros((1, 256, 3)), np.zeros(3)
+    order, whole = np.arange(d), np.zeros(3)
     feature[:] = -1
     end[0] = rows.size
     nodes, node = 1, 0
@@ -332,10 +305,7 @@ def grow_by_chance(
             j = k + _below(state, d - k)
             order[k], order[j] = order[j], order[k]
             codes, last = bins[order[k]], n_bins[order[k]]
-            if extra:
-                gain, cut_at, side = _cut_by_chance(codes, last, own, g, h, whole, min_rows, state)
-            else:
-                gain, cut_at, side = _cut_by_gain(codes, last, own, g, h, whole, min_rows, sums)
+            gain, cut_at, side = _cut_by_chance(codes, last, own, g, h, whole, min_rows, state)
             if gain > best:
                 best, column, at, missing_side = gain, order[k], cut_at, side
             looked += gain > 0.0

@@ -19,11 +19,10 @@ _MAX_DEPTH = 30
 
 @dataclass(frozen=True)
 class Forest:
-    """A random forest (Breiman 2001), or with `extra` extremely randomized trees (Geurts et al. 2006).
+    """Extremely randomized trees (Geurts, Ernst, Wehenkel 2006).
 
     Parameters
     ----------
-    extra : bool
     share : float in (0, 1]
         Share of the trees asked for: they are deep, and answering is most of their cost.
     min_rows : int
@@ -34,7 +33,6 @@ class Forest:
         Rows of the mean label that are added to each leaf.
     """
 
-    extra: bool = False
     share: float = 0.5
     min_rows: int = 3
     most_rows: int = 10_000
@@ -55,14 +53,12 @@ class Forest:
         nodes = Grown.room(2 * max(1, drawn // self.min_rows) + 1)
         grown, count = [], max(1, round(self.share * count))
         for _ in range(count):
-            replace = not self.extra
-            if self.extra and drawn == known.size:
-                rows = known.astype(np.int32)
-            else:
-                rows = np.sort(rng.choice(known, drawn, replace=replace)).astype(np.int32)
+            rows = known
+            if drawn < known.size:
+                rows = np.sort(rng.choice(known, drawn, replace=False))
             seed = np.uint64(rng.integers(2**63))
             found = grow_by_chance(
-                table.bins, table.n_bins, tried, rows, g, h, seed, self.extra, _MAX_DEPTH,
+                table.bins, table.n_bins, tried, rows.astype(np.int32), g, h, seed, _MAX_DEPTH,
                 float(self.min_rows), self.ridge, prior, nodes.feature, nodes.cut, nodes.missing_above,
                 nodes.child, nodes.value,
             )  # fmt: skip

@@ -52,7 +52,7 @@ N_ESTIMATORS = 120
 #: In this order everywhere.
 MEMBERS: dict[str, Member] = {
     "boosted trees": Member(Boosted()),
-    "extra trees": Member(Forest(extra=True), probability=True),
+    "extra trees": Member(Forest(), probability=True),
     "boosted stumps": Member(Boosted(step=0.2, leaves=2, columns=1.0), used=(True,)),
     "kernel": Member(Kernel()),
     "linear": Member(Linear(), used=(False, True)),

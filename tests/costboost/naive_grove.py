@@ -100,14 +100,14 @@ class Dice:
 
 
 def grow_by_chance(
-    data: Data, tried: int, rows: list[int], seed: int, *, extra: bool, depth: int, min_rows: float
+    data: Data, tried: int, rows: list[int], seed: int, *, depth: int, min_rows: float
 ) -> list[Node]:
     dice, nodes, order, at = Dice(seed), [Node(rows)], list(range(len(data.n_bins))), 0
     while at < len(nodes):
         node = nodes[at]
         alike = len({float(data.g[r] / data.h[r]) for r in node.rows}) == 1
         if not (alike or len(node.rows) < 2 * min_rows or node.depth == depth):
-            cut = _drawn(data, node.rows, tried, order, dice, extra=extra, min_rows=min_rows)
+            cut = _drawn(data, node.rows, tried, order, dice, min_rows=min_rows)
             if cut is not None:
                 _split(data, nodes, at, cut)
         at += 1
@@ -115,17 +115,14 @@ def grow_by_chance(
 
 
 def _drawn(
-    data: Data, rows: list[int], tried: int, order: list[int], dice: Dice, *, extra: bool, min_rows: float
+    data: Data, rows: list[int], tried: int, order: list[int], dice: Dice, *, min_rows: float
 ) -> tuple[int, int, int] | None:
     best, found, looked = 1e-12 * float(data.h[rows].sum()), None, 0
     for k in range(len(order)):
         j = k + dice.below(len(order) - k)
         order[k], order[j] = order[j], order[k]
         column = order[k]
-        if not extra:
-            gain, cut = data.best(rows, [column], min_rows, 0.0)
-        else:
-            gain, cut = _offer(data, rows, column, dice, min_rows)
+        gain, cut = _offer(data, rows, column, dice, min_rows)
         looked += gain > 0
         if cut is not None and gain > best:
             best, found = gain, cut

@@ -99,20 +99,20 @@ def test_growing_by_gain_is_what_a_slow_search_does(
 
 @settings(max_examples=60, deadline=None)
 @given(
-    data=datasets(), extra=st.booleans(), tried=st.integers(1, 3), min_rows=st.integers(1, 3),
+    data=datasets(), tried=st.integers(1, 3), min_rows=st.integers(1, 3),
     seed=st.integers(0, 2**63 - 1),
 )  # fmt: skip
 def test_growing_by_chance_draws_what_the_slow_twin_draws(
-    data: naive_grove.Data, *, extra: bool, tried: int, min_rows: int, seed: int
+    data: naive_grove.Data, *, tried: int, min_rows: int, seed: int
 ) -> None:
     rows = list(range(data.g.size))
     room = Grown.room(2 * len(rows) + 1)
     count = grove.grow_by_chance(
         data.bins, np.array(data.n_bins), tried, np.array(rows, dtype=np.int32), data.g, data.h,
-        np.uint64(seed), extra, 4, float(min_rows), 0.0, 0.0, room.feature, room.cut, room.missing_above,
+        np.uint64(seed), 4, float(min_rows), 0.0, 0.0, room.feature, room.cut, room.missing_above,
         room.child, room.value,
     )  # fmt: skip
-    slow = naive_grove.grow_by_chance(data, tried, rows, seed, extra=extra, depth=4, min_rows=min_rows)
+    slow = naive_grove.grow_by_chance(data, tried, rows, seed, depth=4, min_rows=min_rows)
     assert count == len(slow)
     fast = leaves_of(room.first(count, 1.0), data, rows)
     assert sorted(map(tuple, fast)) == sorted(map(tuple, shape_of(slow)))
@@ -137,7 +137,7 @@ def test_the_slopes_of_logistic_regression_are_those_of_its_loss() -> None:
         assert slopes[j] == pytest.approx((loss(theta + step) - loss(theta - step)) / 2e-6, abs=1e-6)
 
 
-TREES = [Boosted(), Boosted(leaves=2), Forest(), Forest(extra=True)]
+TREES = [Boosted(), Boosted(leaves=2), Forest()]
 
 
 @pytest.mark.parametrize("learner", TREES)
