@@ -90,7 +90,7 @@ def test_a_killed_worker_is_replaced(served: Served, wait_until: Callable[..., N
         [worker] = served.workers()
         worker.kill()
         wait_until(lambda: served.says("worker ready") == 2, 30.0)
-        assert http.get("/readyz").json()["status"] == "ready"
+        wait_until(lambda: http.get("/readyz").json()["status"] == "ready", 30.0)
 
 
 def test_a_job_whose_worker_is_killed_ends_without_a_hand(

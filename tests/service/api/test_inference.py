@@ -1,6 +1,6 @@
 """The Open Inference Protocol as a client of another server would speak it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -76,11 +76,11 @@ def test_only_what_is_asked_for_is_given_in_that_order(tensors: Service) -> None
 
 
 @only_sqlite
-def test_it_says_what_it_is(tensors: Service) -> None:
+def test_it_says_what_it_is(tensors: Service, wait_until: Callable[..., None]) -> None:
     http = tensors.http
     assert http.get("/v2").json()["name"] == "costboost"
     assert http.get("/v2/health/live").json() == {"live": True}
-    assert http.get("/v2/health/ready").json() == {"ready": True}
+    wait_until(lambda: http.get("/v2/health/ready").json() == {"ready": True})
     assert http.get("/v2/models/tensors/ready").json() == {"name": "tensors", "ready": True}
     assert http.get("/v2/models/tensors/versions/1/ready").status_code == 200
     described = http.get("/v2/models/tensors/versions/1").json()
