@@ -1,7 +1,5 @@
 """Weights kind by kind are those row by row, and the same bits come out however they are reckoned."""
 
-import multiprocessing
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -178,21 +176,3 @@ def test_a_warm_start_goes_on_from_the_very_weights() -> None:
         once = made(name, n_estimators=20).fit(X, y)
         grown = made(name, n_estimators=7, warm_start=True).fit(X, y)
         assert voted(grown.set_params(n_estimators=20).fit(X, y)) == voted(once)
-
-
-def fit_and_vote(n: int) -> list[tuple[Any, ...]]:
-    return voted(made("adacost").fit(*rows(n)))
-
-
-def test_fits_side_by_side_and_after_one_another_give_the_same_bits() -> None:
-    expected = fit_and_vote(4000)
-    with ThreadPoolExecutor(2) as pool:
-        assert list(pool.map(fit_and_vote, [4000] * 4)) == [expected] * 4
-    assert fit_and_vote(4000) == expected
-
-
-@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
-def test_other_processes_give_the_same_bits(method: str) -> None:
-    expected = fit_and_vote(1000)  # before the fork: no thread runtime may be left behind
-    with multiprocessing.get_context(method).Pool(1) as pool:
-        assert pool.apply_async(fit_and_vote, (1000,)).get(timeout=120) == expected
