@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from service.api.conditions import IMMUTABLE
-from service.api.context import Receipted, Tenant, Wired
+from service.api.context import Receipted, Sender, Tenant, Wired
 from service.api.datasets import intake_limiter, intake_of
 from service.api.lists import ListSlice, Page, page
 from service.api.problems import responses
@@ -27,7 +27,7 @@ from service.domain.errors import FieldError, InvalidError, pointer
 from service.domain.faults import field_errors, refusal
 from service.domain.receipts import Receipt
 from service.domain.training import JobStatus, Progress
-from service.usecases import batch_predictions, jobs
+from service.usecases import batch_predictions, batch_removal, jobs
 from service.usecases.batch_child import MEDIA
 from service.usecases.batch_predictions import BatchView
 from service.usecases.datasets import Upload
@@ -273,6 +273,20 @@ def cancel_batch_prediction(
     view = jobs.cancel(wired.sessions, wired.queue, BatchPrediction, tenant, batch_prediction)
     response.headers["Location"] = f"{PATH}/{batch_prediction}"
     return BatchPredictionOut.of(view)
+
+
+@router.delete(
+    PATH + "/{batch_prediction}",
+    operation_id="delete_batch_prediction",
+    summary="Delete a batch prediction",
+    status_code=204,
+    responses=responses(404, 503),
+)
+def delete_batch_prediction(*, wired: Wired, sender: Sender, batch_prediction: str) -> None:
+    """Delete it with its output and the file that came with it; one that is not over ends with it."""
+    batch_removal.delete_batch(
+        wired.sessions, wired.store, wired.queue, sender.tenant, batch_prediction, by=sender.actor
+    )
 
 
 @router.get(

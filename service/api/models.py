@@ -55,7 +55,9 @@ class ModelOut(BaseModel):
     description: str
     tags: Mapping[str, str]
     record_rows: bool = Field(description="Whether decision records hold the rows themselves.")
-    retention_days: int | None = Field(description="For so long decision records are kept; null: always.")
+    retention_days: int | None = Field(
+        description="For so long decision records and batch predictions are kept; null: always."
+    )
     control_share: float | None = Field(description="Share of refused rows that chance lets through.")
     shadow_alias: str | None = Field(description="Whose version decides every recorded row too, unseen.")
     review_price: float | None = Field(
@@ -106,7 +108,8 @@ class ModelPatch(BaseModel):
         strict=True,
         ge=1,
         le=36_500,
-        description="For so long decision records and their feedback are kept; null: until erased.",
+        description="For so long decision records with their feedback, and batch predictions, are kept; "
+        "null: until erased.",
     )
     control_share: float | None = Field(
         default=None,

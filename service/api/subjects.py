@@ -28,6 +28,7 @@ class ErasureOut(BaseModel):
             "example": {
                 "decision_records": 12,
                 "feedback": 3,
+                "batch_predictions": 1,
                 "stored_answers": 0,
                 "datasets": [{"id": "ds_019b76da-9a31-7cf0-9c5e-0d4c3a0d9a51", "name": "card-q3"}],
             }
@@ -36,6 +37,9 @@ class ErasureOut(BaseModel):
 
     decision_records: int
     feedback: int
+    batch_predictions: int = Field(
+        description="Removed whole, with input and output: their rows held the subject."
+    )
     stored_answers: int
     datasets: list[HoldingDataset] = Field(
         description="Datasets never change: these hold the subject until they are deleted."
@@ -53,14 +57,23 @@ def erase_subject(
 ) -> ErasureOut:
     """Erase a subject from decision records, feedback and stored answers; nothing to erase is no error.
 
+    A batch prediction whose rows hold it is removed with its files, and so is one whose dataset had subjects
+    and is gone.
     The subject is the value of the column of role `subject`.
     """
     erased = subjects.erase(
-        wired.sessions, wired.readers, wired.store, sender.tenant, subject, by=sender.actor
+        wired.sessions,
+        wired.readers,
+        wired.store,
+        wired.queue,
+        tenant=sender.tenant,
+        subject=subject,
+        by=sender.actor,
     )
     return ErasureOut(
         decision_records=erased.decision_records,
         feedback=erased.feedback,
+        batch_predictions=erased.batch_predictions,
         stored_answers=erased.stored_answers,
         datasets=[HoldingDataset(id=dataset_id, name=name) for dataset_id, name in erased.datasets],
     )

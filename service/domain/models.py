@@ -21,7 +21,7 @@ class Model:
     record_rows : bool
         Whether decision records hold the rows themselves.
     retention_days : int or None
-        For so long decision records and their feedback are kept; None: until they are erased.
+        For so long decision records with their feedback, and batch predictions, are kept; None: until erased.
     control_share : float or None
         Share of refused rows that chance lets through, so that it is known what refusing costs.
     shadow_alias : str or None

@@ -49,7 +49,7 @@ def take_rows(payload: dict[str, Any], _send: Callable[[dict[str, Any]], None]) 
     ----------
     payload : dict
         `source`, `target`, `owner`, `media_type`, `limits`; `inputs` of the version; names of columns or null
-        as `label` and `time`, and whether the label is `label_required`.
+        as `label`, `time` and `subject`, and whether the label is `label_required`.
 
     Raises
     ------
@@ -68,7 +68,11 @@ def take_rows(payload: dict[str, Any], _send: Callable[[dict[str, Any]], None]) 
     decoded.refuse_faults()
     columns, label = dict(decoded.columns), _label(payload, raw, {column.name for column in inputs})
     described = [InputColumn(column.name, column.type) for column in inputs]
-    kinds: tuple[tuple[str | None, Kind], ...] = ((_ID, "category"), (label, "label"))
+    kinds: tuple[tuple[str | None, Kind], ...] = (
+        (_ID, "category"),
+        (label, "label"),
+        (payload["subject"], "category"),
+    )
     for name, kind in kinds:
         if name is not None and name in raw.names and name not in columns:
             columns[name], _ = decode_column(raw, raw.names.index(name), kind)
@@ -79,6 +83,7 @@ def take_rows(payload: dict[str, Any], _send: Callable[[dict[str, Any]], None]) 
         "columns": [{"name": column.name, "type": column.type} for column in described],
         "id": _ID if _ID in columns else None,
         "label": label,
+        "subject": payload["subject"] if payload["subject"] in columns else None,
     }
 
 

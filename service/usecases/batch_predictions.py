@@ -69,6 +69,7 @@ class _Rows:
     id: str | None
     label: str | None
     time: str | None
+    subject: str | None
 
 
 def submit(
@@ -193,7 +194,7 @@ def _dataset_rows(asked: _Asked, dataset: Dataset | None) -> _Rows:
     known = {column.name: column for column in dataset.columns}
     inputs = asked.loaded.predictor.inputs(asked.costs.priced)
     check_inputs(inputs, known)
-    row_id, time = dataset.column_of("id"), dataset.column_of("time")
+    row_id, time, subject = (dataset.column_of(role) for role in ("id", "time", "subject"))
     if asked.needs_time and time is None:
         raise _no_time(asked)
     names = [column.name for column in inputs] + [dataset.label]
@@ -206,6 +207,7 @@ def _dataset_rows(asked: _Asked, dataset: Dataset | None) -> _Rows:
         id=None if row_id is None else row_id.name,
         label=dataset.label,
         time=None if time is None else time.name,
+        subject=None if subject is None else subject.name,
     )
 
 
@@ -228,6 +230,7 @@ def _file_rows(
             "label": asked.spec.label or (None if trained_on is None else trained_on.label),
             "label_required": asked.spec.label is not None,
             "time": None if time is None else time.name,
+            "subject": asked.loaded.version.schema.get("subject"),
         }
         found = guarded(intake, TAKE_ROWS, payload)
         sha256 = intake.store.put_file(target)
@@ -239,6 +242,7 @@ def _file_rows(
         id=found["id"],
         label=found["label"],
         time=None if time is None else time.name,
+        subject=found["subject"],
     )
 
 
@@ -257,6 +261,7 @@ def _job(job_id: str, tenant: str, asked: _Asked, rows: _Rows) -> BatchPredictio
         "id": rows.id,
         "label": rows.label,
         "time": rows.time,
+        "subject": rows.subject,
         "costs": None if costs.spelled is None else costs.spelled.model_dump(mode="json"),
         "priors": spec.priors,
         "top": None if spec.explain is None else spec.explain.top,

@@ -6,9 +6,11 @@ from dataclasses import dataclass, field
 from sqlalchemy.orm import Session, sessionmaker
 
 from service.artifacts.folder import FolderStore
-from service.db import audit_log, subjects, sweeping
+from service.db import audit_log, batch_predictions, subjects, sweeping
 from service.domain.errors import ConflictError
+from service.queue import JobQueue
 from service.rows import holds_text
+from service.usecases.batch_removal import discard
 
 Sessions = sessionmaker[Session]
 
@@ -26,14 +28,25 @@ class Erasure:
 
     decision_records: int = 0
     feedback: int = 0
+    batch_predictions: int = 0
     stored_answers: int = 0
     datasets: list[tuple[str, str]] = field(default_factory=list)
 
 
 def erase(
-    sessions: Sessions, readers: Sessions, store: FolderStore, tenant: str, subject: str, *, by: str
+    sessions: Sessions,
+    readers: Sessions,
+    store: FolderStore,
+    queue: JobQueue,
+    *,
+    tenant: str,
+    subject: str,
+    by: str,
 ) -> Erasure:
-    """Delete a subject's decision records, feedback and stored answers; name the datasets that hold it."""
+    """Delete what is kept of a subject, and name the datasets that hold it.
+
+    Decision records, feedback and stored answers go one by one, a batch prediction as a whole.
+    """
     erased = Erasure()
     is_done = False
     while not is_done:
@@ -43,9 +56,12 @@ def erase(
         erased.decision_records += records
         erased.feedback += told
         is_done = not ids
+    holding = _batches(readers, store, tenant, subject)
+    erased.batch_predictions = discard(sessions, store, queue, tenant, holding)
     with sessions.begin() as session:
         erased.stored_answers = subjects.forget_answers(session, tenant, _in_json(subject))
-        counts = {"decision_records": erased.decision_records, "feedback": erased.feedback}
+        names = ("decision_records", "feedback", "batch_predictions")
+        counts = {name: getattr(erased, name) for name in names}
         # Not who it was: the log would then keep what is to be forgotten.
         audit_log.add(session, tenant, by, "subject.erase", "/v1/subjects", **counts)
     with readers() as session:
@@ -53,7 +69,7 @@ def erase(
     erased.datasets = [
         (dataset_id, name)
         for dataset_id, name, content, column in candidates
-        if _holds(store, content, column, subject)
+        if _holds(store, content, column, subject, if_gone=False)
     ]
     return erased
 
@@ -63,9 +79,18 @@ def _in_json(subject: str) -> bytes:
     return json.dumps(subject, ensure_ascii=False)[1:-1].encode()
 
 
-def _holds(store: FolderStore, content: str, column: str, subject: str) -> bool:
+def _batches(readers: Sessions, store: FolderStore, tenant: str, subject: str) -> list[str]:
+    """Batch predictions whose rows hold the subject; if their dataset is gone nobody can tell, so they do."""
+    with readers() as session:
+        candidates = batch_predictions.with_subjects(session, tenant)
+    tables = {(content, column) for _, content, column in candidates}
+    holding = {table for table in tables if _holds(store, *table, subject, if_gone=True)}
+    return [job_id for job_id, *table in candidates if tuple(table) in holding]
+
+
+def _holds(store: FolderStore, content: str, column: str, subject: str, *, if_gone: bool) -> bool:
     try:
         with store.open(content) as file:
             return holds_text(file, column, subject)
     except ConflictError:  # deleted meanwhile
-        return False
+        return if_gone

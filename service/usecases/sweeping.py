@@ -8,10 +8,11 @@ import structlog
 from sqlalchemy.orm import Session, sessionmaker
 
 from service.artifacts.folder import FolderStore
-from service.db import executors, idempotency, sweeping, webhooks
+from service.db import batch_predictions, executors, idempotency, sweeping, webhooks
 from service.db.engine import database_time
 from service.domain.ids import new_id
 from service.queue import JobQueue
+from service.usecases.batch_removal import discard
 from service.usecases.idempotency import KEPT
 
 Sessions = sessionmaker[Session]
@@ -32,6 +33,7 @@ class Report:
 
     decision_records: int = 0
     feedback: int = 0
+    batch_predictions: int = 0
     stored_answers: int = 0
     deliveries: int = 0
     queue_entries: int = 0
@@ -70,6 +72,7 @@ def _noted(sessions: Sessions, name: str, do: Callable[[], Report]) -> Report | 
 def _sweep(sessions: Sessions, readers: Sessions, store: FolderStore, queue: JobQueue) -> Report:
     report = Report()
     _delete_records(sessions, readers, report)
+    _delete_batches(sessions, readers, store, queue, report)
     with sessions.begin() as session:
         report.stored_answers = idempotency.delete_older(session, KEPT)
         report.deliveries = webhooks.delete_finished(session, database_time(session) - DELIVERIES)
@@ -92,6 +95,20 @@ def _delete_records(sessions: Sessions, readers: Sessions, report: Report) -> No
                 records, told = sweeping.delete_records(session, tenant, ids)
             report.decision_records += records
             report.feedback += told
+            is_done = not ids
+
+
+def _delete_batches(
+    sessions: Sessions, readers: Sessions, store: FolderStore, queue: JobQueue, report: Report
+) -> None:
+    with readers() as session:
+        limits = batch_predictions.limits(session)
+    for tenant, model, age in limits:
+        is_done = False
+        while not is_done:
+            with readers() as session:
+                ids = batch_predictions.older(session, tenant, model, age)
+            report.batch_predictions += discard(sessions, store, queue, tenant, ids)
             is_done = not ids
 
 

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import itertools
 import json
 import math
 from typing import Any
@@ -20,14 +21,15 @@ COSTS: dict[str, Any] = {"fn": {"per": {"amount": 1.0}}, "fp": 5}
 
 
 def with_ids(csv_text: str, first_day: int = 2) -> str:
-    """The table with an id and a time for each row, 100 a day."""
+    """The table with an id, a subject and a time for each row, 100 a day."""
     head, *lines = csv_text.splitlines()
-    rows = [f"tx-{i},2026-03-{first_day + i // 100:02}T10:00:00Z,{line}" for i, line in enumerate(lines)]
-    return "\n".join([f"id,at,{head}", *rows]) + "\n"
+    days = [f"2026-03-{first_day + i // 100:02}T10:00:00Z" for i in range(len(lines))]
+    rows = [f"tx-{i},c-{i % 50},{days[i]},{line}" for i, line in enumerate(lines)]
+    return "\n".join([f"id,customer,at,{head}", *rows]) + "\n"
 
 
 CSV = with_ids(table(400))
-ROLES = '{"id": "id", "at": "time"}'
+ROLES = '{"id": "id", "customer": "subject", "at": "time"}'
 
 
 @pytest.fixture(scope="module")
@@ -176,7 +178,7 @@ def test_a_row_whose_costs_cannot_be_computed_is_empty(files: tuple[Service, str
     service, _ = files
     gone = CSV.splitlines()
     cells = gone[1].split(",")
-    cells[2] = ""
+    cells[3] = ""
     holes = service.upload("\n".join([gone[0], ",".join(cells), *gone[2:]]) + "\n", roles=ROLES)
     body = {"model": "files", "dataset": holes["id"], "output": "parquet"}
     done = wait(service, service.http.post(PATH, json=body))
@@ -268,3 +270,47 @@ def test_one_that_waits_can_be_cancelled_and_has_no_output(
         ended = fresh_service.http.post(f"{PATH}/{waiting['id']}/cancel")
         assert (ended.status_code, ended.json()["status"]) == (202, "cancelled")
     assert ended.json()["error"]["code"] == "cancelled"
+    again = send(fresh_service, "amount,hour,merchant\n1,2,a\n").json()
+    for one in (waiting, again):
+        assert fresh_service.http.delete(f"{PATH}/{one['id']}").status_code == 204
+    assert fresh_service.wiring.queue.waiting_or_begun() == set()
+    assert fresh_service.http.get(PATH).json()["data"] == []
+    assert len(set(fresh_service.wiring.store.list())) == 1  # the model
+
+
+def test_what_is_deleted_takes_its_files_along(files: tuple[Service, str]) -> None:
+    service, _ = files
+    store, few = service.wiring.store, "amount,hour,merchant\n1,2,a\n900,3,d\n"
+    first, second = (wait(service, send(service, few)) for _ in range(2))
+    sizes = [len(set(store.list()))]
+    assert output(service, first) == output(service, second)
+    for one in (first, second):
+        assert service.http.delete(f"{PATH}/{one['id']}").status_code == 204
+        problem(service.http.get(f"{PATH}/{one['id']}/output"), 404, "not_found")
+        problem(service.http.delete(f"{PATH}/{one['id']}"), 404, "not_found")
+        sizes.append(len(set(store.list())))
+        if one is first:
+            assert output(service, second)  # equal bytes are kept once
+    assert [before - after for before, after in itertools.pairwise(sizes)] == [1, 2]
+    [entry, *_] = service.http.get("/v1/audit-log").json()["data"]
+    assert (entry["action"], entry["target"]) == ("batch_prediction.delete", f"{PATH}/{second['id']}")
+
+
+def test_a_subject_is_erased_with_the_files_that_hold_it(files: tuple[Service, str]) -> None:
+    service, _ = files
+    table_of = "customer,amount,hour,merchant\n{},1,2,a\n"
+    mine, other = (wait(service, send(service, table_of.format(name))) for name in ("me", "them"))
+    plain = wait(service, send(service, "amount,hour,merchant\n1,2,a\n"))
+    dataset = service.upload(CSV.replace("c-7,", "me,"), roles=ROLES)["id"]
+    held = wait(service, service.http.post(PATH, json={"model": "files", "dataset": dataset}))
+    erased = service.http.delete("/v1/subjects/me").json()
+    assert (erased["batch_predictions"], [one["id"] for one in erased["datasets"]]) == (2, [dataset])
+    for one in (mine, held):
+        problem(service.http.get(f"{PATH}/{one['id']}"), 404, "not_found")
+    again = wait(service, service.http.post(PATH, json={"model": "files", "dataset": dataset}))
+    assert service.http.delete(f"/v1/datasets/{dataset}").status_code == 204
+    erased = service.http.delete("/v1/subjects/nobody-at-all").json()
+    assert erased["batch_predictions"] == 1  # whom its rows were about cannot be told any more
+    problem(service.http.get(f"{PATH}/{again['id']}"), 404, "not_found")
+    for one in (other, plain):
+        assert output(service, one)

@@ -11,7 +11,15 @@ import pytest
 from sqlalchemy import func, select, update
 
 from service.db import feedback, idempotency, predictions
-from service.db.tables import ArtifactMarkRow, FeedbackRow, IdempotencyRow, ModelRow, PredictionRow, SweepRow
+from service.db.tables import (
+    ArtifactMarkRow,
+    BatchPredictionRow,
+    FeedbackRow,
+    IdempotencyRow,
+    ModelRow,
+    PredictionRow,
+    SweepRow,
+)
 from service.domain.feedback import Feedback
 from service.domain.ids import new_id
 from service.domain.receipts import Receipt
@@ -71,6 +79,30 @@ def test_records_are_kept_as_long_as_their_model_says(wiring: Wiring) -> None:
     with wiring.readers() as session:
         assert set(session.scalars(select(PredictionRow.id))) == {young.id, lasting.id}
         assert list(session.scalars(select(FeedbackRow.prediction_id))) == [young.id]
+    assert swept(wiring) == {}
+
+
+def test_batch_predictions_are_kept_as_long_as_their_model_says(wiring: Wiring) -> None:
+    """Of a model that keeps 30 days one young, one old and one that waits; one of a model that keeps for
+    ever; one whose model is gone."""
+    kept = {"tenant_id": "default", "created_at": NOW, "updated_at": NOW}
+    days = {"young": 29, "old": 31, "waits": None, "lasting": 5000, "orphan": 0}
+    of = {"lasting": "ever", "orphan": "gone"}
+    with wiring.sessions.begin() as session:
+        session.add(ModelRow(id="m30", name="m30", retention_days=30, **kept))
+        session.add(ModelRow(id="ever", name="ever", **kept))
+        for name, ago in days.items():
+            over = None if ago is None else NOW - ago * DAY - timedelta(minutes=1)
+            row = BatchPredictionRow(id=f"bp_{name}", tenant_id="default", model=of.get(name, "m30"))
+            row.version, row.spec, row.order, row.created_at = 1, {}, {}, NOW
+            row.status = "queued" if over is None else "succeeded"
+            row.finished_at, row.input_sha256 = over, wiring.store.put(name.encode())
+            row.output_sha256 = None if over is None else wiring.store.put(f"of {name}".encode())
+            session.add(row)
+    assert swept(wiring) == {"batch_predictions": 2}
+    assert len(set(wiring.store.list())) == 5
+    with wiring.readers() as session:
+        assert set(session.scalars(select(BatchPredictionRow.id))) == {"bp_young", "bp_waits", "bp_lasting"}
     assert swept(wiring) == {}
 
 
