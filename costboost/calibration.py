@@ -18,7 +18,7 @@ CalibrationKind = Literal["auto", "sigmoid", "isotonic", "none"]
 CALIBRATION_KINDS: tuple[CalibrationKind, ...] = get_args(CalibrationKind)
 
 #: A probability stays this far from 0 and from 1.
-_MARGIN = 1e-10
+MARGIN = 1e-10
 #: Scores within less than this do not vary: a slope over it would overflow.
 _NARROW = 1e-90
 #: How far the factors of classes may be from 1; more would let a probability round to 1.
@@ -98,7 +98,7 @@ class SigmoidCalibrator:
         """The base rate, whatever the score."""
         weight = np.ones(len(positive)) if sample_weight is None else sample_weight
         rate = float(weight[positive].sum() / weight.sum())
-        return cls(0.0, float(libm.log_odds(min(max(rate, _MARGIN), 1.0 - _MARGIN))))
+        return cls(0.0, float(libm.log_odds(min(max(rate, MARGIN), 1.0 - MARGIN))))
 
     def probability(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Probabilities of scores of shape (n,)."""
@@ -162,7 +162,7 @@ class IsotonicCalibrator:
 
     def probability(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Probabilities of scores of shape (n,)."""
-        x, p, rise = self._lines
+        x, p, rise = self.lines
         left = np.clip(np.searchsorted(x, scores, side="right") - 1, 0, len(x) - 1)
         run = np.clip(scores, x[0], x[-1]) - x[left]
         # A rounded step must not climb over its end: the map stays non-decreasing.
@@ -173,7 +173,8 @@ class IsotonicCalibrator:
         return {"kind": "isotonic", "scores": list(self.scores), "probabilities": list(self.probabilities)}
 
     @cached_property
-    def _lines(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    def lines(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Scores and probabilities of the points, and how steeply the line rises after each."""
         x, p = np.array(self.scores), np.array(self.probabilities)
         # The ends may lie so close together that the slope overflows: then the line is a step.
         with np.errstate(over="ignore"):
@@ -384,7 +385,7 @@ def _number(value: object) -> float:
 
 
 def _inside(p: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.clip(p, _MARGIN, 1.0 - _MARGIN)
+    return np.clip(p, MARGIN, 1.0 - MARGIN)
 
 
 def _mean_one(scores: NDArray[np.float64], sample_weight: NDArray[np.float64] | None) -> NDArray[np.float64]:

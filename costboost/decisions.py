@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -52,6 +53,17 @@ class Decisions:
     threshold: NDArray[np.float64]
     thresholds: NDArray[np.float64]
     thresholds_exact: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class RowDecision:
+    """What was decided for one row: a row of `Decisions` in Python's own numbers."""
+
+    decision: int
+    label: int
+    expected_cost: list[float]
+    threshold: float
+    thresholds: list[float]
 
 
 def decide(
@@ -107,6 +119,43 @@ def decide(
         decision, thresholds = _decide_pair(probabilities, prices, *pair)
         threshold = thresholds[:, pair[0]]
     return _decisions(decision, serves, expected, threshold, thresholds)
+
+
+def decide_row(
+    probabilities: Sequence[float],
+    costs: Sequence[Sequence[float]],
+    *,
+    serves: Sequence[int | None],
+    positive: int | None = None,
+) -> RowDecision:
+    """Decide one row as `decide` does, to the bit, without arrays and without its checks.
+
+    Parameters
+    ----------
+    probabilities : sequence of K floats
+    costs : K sequences of A floats
+    serves, positive
+        As in `decide`.
+
+    Examples
+    --------
+    >>> decide_row([0.8, 0.2], [[0.0, 1.0], [9.0, 0.0]], serves=(0, 1)).expected_cost
+    [1.8, 0.8]
+    """
+    expected = [probabilities[0] * cost for cost in costs[0]]
+    for p, row in zip(probabilities[1:], costs[1:], strict=True):
+        expected = [sum_ + p * cost for sum_, cost in zip(expected, row, strict=True)]
+    pair = _two_actions(serves, len(probabilities), 1 if positive is None else positive)
+    if pair is None:
+        decision = min(_review_last(serves), key=expected.__getitem__)
+        threshold = math.nan
+        thresholds = _class_thresholds(np.array([costs]), serves)[0].tolist()
+    else:
+        decision, thresholds = _decide_pair_of_row(probabilities, costs, *pair)
+        threshold = thresholds[pair[0]]
+    served = serves[decision]
+    label = REVIEW_LABEL if served is None else served
+    return RowDecision(decision, label, expected, threshold, thresholds)
 
 
 def decide_by_label(
@@ -289,6 +338,20 @@ def _decide_pair(
     np.divide(false_alarm, false_alarm + missed, out=thresholds[:, positive], where=reasonable)
     np.divide(missed, false_alarm + missed, out=thresholds[:, 1 - positive], where=reasonable)
     return decision.astype(np.intp, copy=False), thresholds
+
+
+def _decide_pair_of_row(
+    probabilities: Sequence[float], costs: Sequence[Sequence[float]], positive: int, act: int, leave: int
+) -> tuple[int, list[float]]:
+    p = probabilities[positive]
+    missed = costs[positive][leave] - costs[positive][act]
+    false_alarm = costs[1 - positive][act] - costs[1 - positive][leave]
+    decision = act if p * missed > (1.0 - p) * false_alarm else leave
+    thresholds = [math.nan, math.nan]
+    if missed > 0 and false_alarm > 0:
+        thresholds[positive] = false_alarm / (false_alarm + missed)
+        thresholds[1 - positive] = missed / (false_alarm + missed)
+    return decision, thresholds
 
 
 def _review_last(serves: Sequence[int | None]) -> list[int]:

@@ -212,6 +212,8 @@ class FeatureEncoder:
 
     def encode_row(self, row: Mapping[str, Any]) -> list[float]:
         """Encode one row of plain values; equal to `transform` of it."""
+        if not self._categories:
+            return [float(row[name]) for name in self.types]
         cells: list[float] = []
         for name in self.types:
             known = self._categories.get(name)
@@ -245,6 +247,10 @@ class FeatureEncoder:
             for name, known in self._categories.items()
         }
         return {name: mask for name, mask in masks.items() if mask.any()}
+
+    def unknown_of(self, row: Mapping[str, Any]) -> list[str]:
+        """The columns of one row of plain values whose category has no cell or code of its own."""
+        return [name for name, known in self._categories.items() if row[name] not in known.place]
 
     def to_state(self) -> dict[str, Any]:
         """The fitted encoder as plain JSON values."""

@@ -89,6 +89,17 @@ def log_odds(p: ArrayLike) -> NDArray[np.float64]:
         return log(values / (1.0 - values))
 
 
+def sigmoid_of(x: float) -> float:
+    """`sigmoid` of one number, to the bit."""
+    small = _exp(-abs(x))
+    return (1.0 if x >= 0 else small) / (1.0 + small)
+
+
+def log_odds_of(p: float) -> float:
+    """`log_odds` of one number inside (0, 1), to the bit."""
+    return _log(p / (1.0 - p))
+
+
 def _exp(value: float) -> float:
     try:
         return math.exp(value)

@@ -38,7 +38,7 @@ DecisionSource = Literal["expected_cost", "empirical", "sign", "threshold"]
 #: Rows encoded at a time.
 _BLOCK = 4096
 #: Log-odds are those of probabilities this far from 0 and 1, for display.
-_ODDS_MARGIN = 1e-6
+ODDS_MARGIN = 1e-6
 
 
 class ScoreFunction(Protocol):
@@ -211,7 +211,7 @@ class Scorer:
         probabilities = self.probabilities(raw, priors)
         score = raw[:, 0] if raw.shape[1] == 1 else raw[:, list(self.codes)]
         shown = probabilities[:, self._positive] if raw.shape[1] == 1 else probabilities
-        return Scores(score, probabilities, libm.log_odds(np.clip(shown, _ODDS_MARGIN, 1.0 - _ODDS_MARGIN)))
+        return Scores(score, probabilities, libm.log_odds(np.clip(shown, ODDS_MARGIN, 1.0 - ODDS_MARGIN)))
 
     def _raw(self, columns: Columns) -> NDArray[np.float64]:
         """(n, K'): scores as the ensemble gives them; rows are encoded and scored block by block."""

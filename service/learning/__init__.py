@@ -22,7 +22,7 @@ from service.learning.pricing import (
     describe,
 )
 from service.learning.report import load_report
-from service.learning.scoring import Answers, Explanation, Predictor, joined, load, taken
+from service.learning.scoring import Answers, Explanation, Predictor, RowAnswer, joined, load, taken
 from service.learning.searching import candidates
 from service.learning.simulating import (
     Case,
@@ -49,6 +49,7 @@ __all__ = [
     "Predictor",
     "PricedCosts",
     "RealisedCost",
+    "RowAnswer",
     "TestPart",
     "Trained",
     "algorithm",

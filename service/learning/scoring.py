@@ -11,6 +11,7 @@ from costboost.costs import LARGEST_COST, unreasonable_rows
 from costboost.decisions import Decisions
 from costboost.explain import Explainer, Explanation
 from costboost.scorer import Answer, Scorer
+from costboost.single_row import RowAnswer, RowScorer
 from service.domain.datasets import InputColumn
 from service.domain.errors import ConflictError, FieldError, InvalidError, pointer
 from service.learning.pricing import AnyCosts, PricedCosts, cost_spec
@@ -32,7 +33,7 @@ _BY_ROW = (
     "unreasonable",
 )
 
-__all__ = ["Answers", "Explanation", "Predictor", "joined", "load", "taken"]
+__all__ = ["Answers", "Explanation", "Predictor", "RowAnswer", "joined", "load", "taken"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +99,8 @@ class Predictor:
         self.classes = scorer.classes
         self._own_inputs = self._inputs(scorer.costs)
         self._explainer = Explainer(scorer)
+        self._row_scorer = RowScorer(scorer) if scorer.rule == "expected_cost" else None
+        self.actions = tuple(action.name for action in scorer.costs.actions)
 
     @property
     def positive(self) -> str | None:
@@ -224,6 +227,22 @@ class Predictor:
             explanation=None if reasons is None else self._explained(columns, answer, shares, reasons),
             cells=answer.costs.evaluate(columns, n) if cells else None,
         )
+
+    def predict_row(self, row: Mapping[str, float | str | None]) -> RowAnswer | None:
+        """Score one row and decide it at the costs of training, by expected cost.
+
+        Parameters
+        ----------
+        row : mapping of name to float, str or None
+            The columns of `inputs()`, as `service.rows` decodes them.
+
+        Returns
+        -------
+        RowAnswer or None
+            As `predict` answers, to the bit; None where the version decides otherwise, or a cost is not
+            finite, which `predict` refuses.
+        """
+        return None if self._row_scorer is None else self._row_scorer.decide(row)
 
     def _explained(
         self,

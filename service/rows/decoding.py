@@ -13,7 +13,7 @@ import numpy as np
 
 from service.domain.datasets import InputColumn, IntakeLimits
 from service.domain.errors import MAX_LISTED_ERRORS, FieldError, InvalidError, listed, pointer
-from service.rows.cells import detail_of
+from service.rows.cells import VALUES, CellFaultError, detail_of
 from service.rows.columns import Fault, Typed, TypedArray, from_values, plain_numbers
 from service.rows.intake import missing
 from service.rows.media import MediaType
@@ -100,6 +100,25 @@ def decode_rows(rows: Sequence[Any], columns: Sequence[InputColumn], *, at: str 
     _first_by_row(decoded.faults, at)
     decoded.extra = _extra(known, columns)
     return decoded
+
+
+def decode_row(
+    row: Mapping[str, Any], columns: Sequence[InputColumn]
+) -> dict[str, float | str | None] | None:
+    """Decode one row without arrays; None where anything is odd, which `decode_rows` finds words for."""
+    typed: dict[str, float | str | None] = {}
+    for column in columns:
+        name = column.name
+        if name not in row:
+            return None
+        try:
+            value = VALUES[column.type](row[name])
+        except CellFaultError:
+            return None
+        if not column.nullable and (value is None or value != value):  # noqa: PLR0124 - NaN
+            return None
+        typed[name] = value
+    return typed
 
 
 def _numbers(rows: Sequence[Mapping[str, Any]], columns: Sequence[InputColumn]) -> dict[str, TypedArray]:

@@ -1,5 +1,6 @@
 """`/predict` over HTTP: who answers, with which numbers, and what is refused."""
 
+import json
 import math
 import os
 import subprocess
@@ -82,6 +83,20 @@ def test_a_row_alone_and_in_a_batch_of_500_gets_identical_numbers(cards: Service
 
 
 @only_sqlite
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"id": "a", **ROW, "colour": "red", "shade": 1},
+        {"id": None, **ROW, "merchant": "never seen"},
+        {"id": 7.5, "amount": None, "hour": 3, "merchant": None},
+        {"amount": 10**300, "hour": -0.0, "merchant": 3},
+    ],
+)
+def test_an_odd_row_is_answered_alone_as_among_others(cards: Service, row: dict[str, Any]) -> None:
+    alone, among = cards.predict("cards", [row])[0], cards.predict("cards", [row, ROW])[0]
+    assert json.dumps(alone) == json.dumps(among)
+
+
 def test_a_batch_of_three_classes_answers_like_its_rows(animals: Service) -> None:
     together = animals.predict("animals", ROWS[:300])
     assert together[::50] == [animals.predict("animals", [row])[0] for row in ROWS[:300:50]]
