@@ -70,7 +70,9 @@ class Settings(BaseSettings):
     max_decoded_bytes: Count = 1 << 30
     max_predict_rows: Count = 10_000
     max_predict_bytes: Count = 64 << 20
-    intake_seconds: Seconds = Field(60.0, description="time limit for reading an uploaded table")
+    intake_seconds: Seconds = Field(
+        60.0, description="after so long the reading of an uploaded table is left to a worker"
+    )
     intake_memory_mb: Count = Field(2048, description="memory limit for reading an uploaded table")
 
     max_requests_per_minute: int = Field(

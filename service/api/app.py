@@ -23,6 +23,7 @@ from service.api import (
     exchange,
     feedback,
     inference,
+    intake_jobs,
     models,
     openapi,
     pages,
@@ -50,6 +51,7 @@ DESCRIPTION = "Cost-sensitive boosting: train on a table and its costs, get the 
 #: Routes are tried in this order, after those of predictions, which must be quick.
 ROUTERS = (
     datasets.router,
+    intake_jobs.router,
     cost_specs.router,
     algorithms.router,
     training_jobs.router,

@@ -18,7 +18,7 @@ from service.api.datasets import intake_limiter, intake_of
 from service.api.lists import ListSlice, Page, page
 from service.api.problems import responses
 from service.api.routes import StrictRoute
-from service.api.training_job_shapes import JobErrorOut
+from service.api.training_job_shapes import JobErrorOut, error_of
 from service.api.uploads import is_form, receive_form
 from service.api.waiting import preferred_wait, wait_for_end
 from service.domain import strict_json
@@ -131,9 +131,6 @@ class BatchPredictionOut(BaseModel):
     def of(cls, view: BatchView) -> "BatchPredictionOut":
         """Show a batch prediction."""
         job = view.job
-        error = None if job.error is None else JobErrorOut(code=job.error.code, detail=job.error.detail)
-        if job.status is JobStatus.CANCELLED:
-            error = JobErrorOut(code="cancelled", detail="the job was cancelled on request")
         return cls(
             id=job.id,
             status=job.status,
@@ -152,7 +149,7 @@ class BatchPredictionOut(BaseModel):
             finished_at=job.finished_at,
             heartbeat_at=job.heartbeat_at,
             result=job.result,
-            error=error,
+            error=error_of(job),
         )
 
 

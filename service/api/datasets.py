@@ -11,15 +11,18 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.config import JsonDict
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from service.api.accept import preferred
 from service.api.conditions import IMMUTABLE, REVALIDATE, is_unchanged, unchanged
 from service.api.context import Receipted, Sender, Tenant, Wired
+from service.api.intake_jobs import PATH as JOBS_PATH
+from service.api.intake_jobs import RETRY_SECONDS, IntakeJobOut
 from service.api.lists import ListSlice, Page, page
 from service.api.problems import responses
 from service.api.routes import StrictRoute
 from service.api.uploads import is_form, read_options, receive_body, receive_form
+from service.api.waiting import prefers_async
 from service.domain.datasets import ColumnRole, ColumnType, Dataset, IntakeLimits
 from service.domain.receipts import Receipt
 from service.processes.guard import Guard
@@ -27,6 +30,7 @@ from service.rows import MEDIA_TYPES, iterate_csv
 from service.rows.media import CSV, PARQUET
 from service.usecases import datasets
 from service.usecases.datasets import Intake
+from service.usecases.intake_jobs import IntakeView, submit
 from service.wiring import Wiring
 
 router = APIRouter(route_class=StrictRoute, tags=["datasets"])
@@ -133,7 +137,10 @@ def intake_of(wired: Wiring) -> Intake:
     summary="Upload a table",
     status_code=201,
     response_model=DatasetOut,
-    responses=responses(400, 413, 415, 422, 503),
+    responses={
+        202: {"model": IntakeJobOut, "description": "A worker reads it; `Location` is the job."},
+        **responses(400, 413, 415, 422, 503),
+    },
     openapi_extra=_UPLOAD,
 )
 async def create_dataset(
@@ -149,8 +156,12 @@ async def create_dataset(
     classes: Annotated[list[str] | None, Query(description="Order of the classes.")] = None,
     roles: Annotated[str | None, Query(description=_JSON_OBJECT + "role.")] = None,
     types: Annotated[str | None, Query(description=_JSON_OBJECT + "type.")] = None,
-) -> DatasetOut:
-    """Take a table in: typed, checked and kept, or refused with the line of each fault."""
+) -> DatasetOut | Response:
+    """Take a table in: typed, checked and kept, or refused with the line of each fault.
+
+    With `Prefer: respond-async`, or when reading takes longer than `COSTBOOST_INTAKE_SECONDS`, a worker does
+    it: the answer is then 202 with an intake job.
+    """
     listed = classes[0] if classes and len(classes) == 1 and classes[0].startswith("[") else classes
     given = {
         "name": name,
@@ -161,14 +172,19 @@ async def create_dataset(
         "types": types,
     }
     asked = {option: value for option, value in given.items() if value is not None}
-    dataset = await _take(request, wired, tenant, receipt, asked)
-    response.headers["Location"] = f"/v1/datasets/{dataset.id}"
-    return DatasetOut.of(dataset)
+    taken = await _take(request, wired, tenant, receipt, asked)
+    if isinstance(taken, Dataset):
+        response.headers["Location"] = f"/v1/datasets/{taken.id}"
+        return DatasetOut.of(taken)
+    headers = {"Location": f"{JOBS_PATH}/{taken.job.id}", "Retry-After": str(RETRY_SECONDS)}
+    if prefers_async(request):
+        headers["Preference-Applied"] = "respond-async"
+    return JSONResponse(IntakeJobOut.of(taken).model_dump(mode="json"), 202, headers)
 
 
 async def _take(
     request: Request, wired: Wiring, tenant: str, receipt: Receipt | None, asked: dict[str, Any]
-) -> Dataset:
+) -> Dataset | IntakeView:
     with wired.store.spool() as path:
         if is_form(request):
             form = await receive_form(request, path)
@@ -176,16 +192,27 @@ async def _take(
         else:
             options = read_options(asked)
             upload = await receive_body(request, path)
-        create = functools.partial(
-            datasets.create_dataset,
+        intake = intake_of(wired)
+        later = functools.partial(
+            submit,
             wired.sessions,
-            intake_of(wired),
-            tenant,
-            upload,
-            options,
+            intake,
+            queue=wired.queue,
+            tenant=tenant,
+            upload=upload,
+            options=options,
+            queued_jobs=wired.settings.max_queued_jobs,
             receipt=receipt,
         )
-        return await anyio.to_thread.run_sync(create, limiter=intake_limiter(request))
+        if prefers_async(request):
+            return await anyio.to_thread.run_sync(later)
+        now = functools.partial(
+            datasets.create_dataset, wired.sessions, intake, tenant, upload, options, receipt=receipt
+        )
+        try:
+            return await anyio.to_thread.run_sync(now, limiter=intake_limiter(request))
+        except datasets.OutOfTimeError:
+            return await anyio.to_thread.run_sync(later)
 
 
 def intake_limiter(request: Request) -> anyio.CapacityLimiter:

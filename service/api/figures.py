@@ -78,7 +78,8 @@ def work_figures(found: Figures, waiting_records: int) -> bytes:
     batches = Gauge(
         "costboost_batch_predictions", "Batch predictions, by status.", ["status"], registry=registry
     )
-    for counted, counts in ((jobs, found.jobs), (batches, found.batches)):
+    intakes = Gauge("costboost_intake_jobs", "Intake jobs, by status.", ["status"], registry=registry)
+    for counted, counts in ((jobs, found.jobs), (batches, found.batches), (intakes, found.intakes)):
         for status, count in counts.items():
             counted.labels(status).set(count)
     oldest = "Seconds that the first job of the queue has waited."

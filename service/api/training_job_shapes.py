@@ -7,8 +7,10 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.config import JsonDict
 
+from service.api.problems import Fault
 from service.domain.training import (
     FailureCode,
+    Job,
     JobStatus,
     Progress,
     SettledSpec,
@@ -75,6 +77,15 @@ class JobErrorOut(BaseModel):
 
     code: FailureCode | Literal["cancelled"]
     detail: str
+    errors: list[Fault] = Field(default=[], description="First faults of what was given to the job.")
+    errors_total: int = 0
+
+
+def error_of(job: Job) -> JobErrorOut | None:
+    """Say why a job has no result."""
+    if job.status is JobStatus.CANCELLED:
+        return JobErrorOut(code="cancelled", detail="the job was cancelled on request")
+    return None if job.error is None else JobErrorOut.model_validate(job.error.model_dump())
 
 
 class NoticeOut(BaseModel):
@@ -119,9 +130,6 @@ class JobOut(BaseModel):
     def of(cls, view: TrainingView) -> "JobOut":
         """Show a job."""
         job = view.job
-        error = None if job.error is None else JobErrorOut(code=job.error.code, detail=job.error.detail)
-        if job.status is JobStatus.CANCELLED:
-            error = JobErrorOut(code="cancelled", detail="the job was cancelled on request")
         return cls(
             id=job.id,
             status=job.status,
@@ -139,7 +147,7 @@ class JobOut(BaseModel):
             finished_at=job.finished_at,
             heartbeat_at=job.heartbeat_at,
             result=job.result,
-            error=error,
+            error=error_of(job),
         )
 
 

@@ -1,4 +1,4 @@
-"""`Prefer: wait=…` (RFC 7240): an answer that waits for the end of a job, but not for ever."""
+"""`Prefer` (RFC 7240): an answer that waits for the end of a job, but not for ever, or one that does not."""
 
 import time
 from collections.abc import Callable
@@ -23,6 +23,12 @@ def preferred_wait(request: Request) -> float | None:
         if name.strip().lower() == "wait" and text.isascii() and text.isdigit():
             return min(float(text[:9]), LONGEST_WAIT)
     return None
+
+
+def prefers_async(request: Request) -> bool:
+    """Whether the caller would rather have a job than wait."""
+    preferences = request.headers.get("prefer", "").split(",")
+    return any(one.partition(";")[0].strip().lower() == "respond-async" for one in preferences)
 
 
 async def wait_for_end(request: Request, read: Callable[[], View], seconds: float) -> View:

@@ -9,19 +9,28 @@ from sqlalchemy.orm import Session
 
 from service.db import webhooks
 from service.db.engine import rows_of
-from service.db.tables import Base, BatchPredictionRow, TrainingJobRow
+from service.db.tables import Base, BatchPredictionRow, IntakeJobRow, TrainingJobRow
 from service.domain.batch_predictions import BatchPrediction
+from service.domain.intake_jobs import IntakeJob
 from service.domain.training import Job, JobStatus, TrainingJob
-from service.domain.webhooks import BATCH_FINISHED, JOB_FINISHED, EventType
+from service.domain.webhooks import BATCH_FINISHED, INTAKE_FINISHED, JOB_FINISHED, EventType
 
-Row = TrainingJobRow | BatchPredictionRow
+Row = TrainingJobRow | BatchPredictionRow | IntakeJobRow
 Kind = TypeVar("Kind", bound=Job)
 
 #: Each kind of job has a table of its own.
 _ROWS: Final[dict[type[Job], type[Row]]] = {
     TrainingJob: TrainingJobRow,
     BatchPrediction: BatchPredictionRow,
+    IntakeJob: IntakeJobRow,
 }
+_EVENTS: Final[dict[type[Job], EventType]] = {
+    TrainingJob: JOB_FINISHED,
+    BatchPrediction: BATCH_FINISHED,
+    IntakeJob: INTAKE_FINISHED,
+}
+#: Kind of a job by the beginning of its id.
+_KINDS: Final[dict[str, type[Job]]] = {"job": TrainingJob, "bp": BatchPrediction, "in": IntakeJob}
 _UNFINISHED = tuple(status for status in JobStatus if not status.done)
 
 
@@ -52,8 +61,7 @@ def advance(session: Session, before: Job, after: Job) -> bool:
     if rows_of(result) != 1:
         return False
     if after.status.done and not before.status.done:
-        event: EventType = BATCH_FINISHED if isinstance(after, BatchPrediction) else JOB_FINISHED
-        webhooks.announce(session, after.tenant_id, event, _finished(after))
+        webhooks.announce(session, after.tenant_id, _EVENTS[type(after)], _finished(after))
     return True
 
 
@@ -82,7 +90,7 @@ def list_jobs(
     status: JobStatus | None = None,
     model: str | None = None,
 ) -> list[Kind]:
-    """List jobs of a kind, newest first, with ids below `after`."""
+    """List jobs of a kind, newest first, with ids below `after`; trainings also of one model alone."""
     table = _ROWS[kind]
     query = select(table).where(table.tenant_id == tenant)
     if after is not None:
@@ -90,7 +98,7 @@ def list_jobs(
     if status is not None:
         query = query.where(table.status == status)
     if model is not None:
-        query = query.where(table.model == model)
+        query = query.where(TrainingJobRow.model == model)
     return [_value(kind, row) for row in session.scalars(query.order_by(table.id.desc()).limit(limit))]
 
 
@@ -142,14 +150,18 @@ def unfinished(session: Session) -> list[str]:
 
 
 def _kind_of(job_id: str) -> type[Job]:
-    return BatchPrediction if job_id.startswith("bp_") else TrainingJob
+    return _KINDS[job_id.partition("_")[0]]
 
 
 def _finished(job: Job) -> dict[str, Any]:
     """What a webhook is told: no metrics, for those are read by who has a key."""
-    version = job.version if isinstance(job, BatchPrediction) else (job.result or {}).get("version")
     error = None if job.error is None else job.error.code
-    return {"job": job.id, "model": job.model, "status": job.status, "version": version, "error": error}
+    told = {"job": job.id, "status": job.status, "error": error}
+    if isinstance(job, TrainingJob):
+        return told | {"model": job.model, "version": (job.result or {}).get("version")}
+    if isinstance(job, BatchPrediction):
+        return told | {"model": job.model, "version": job.version}
+    return told | {"dataset": (job.result or {}).get("dataset")}
 
 
 def _fields(kind: type[Job]) -> tuple[str, ...]:

@@ -199,6 +199,31 @@ class BatchPredictionRow(Base):
     )
 
 
+class IntakeJobRow(Base):
+    """A table that a worker takes in: a job like a training, whose result is a dataset."""
+
+    __tablename__ = "intake_jobs"
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    tenant_id: Mapped[str]
+    order: Mapped[dict[str, Any]]
+    source_sha256: Mapped[str | None]
+    status: Mapped[str] = mapped_column(default=JobStatus.QUEUED)
+    attempt: Mapped[int] = mapped_column(default=0)
+    worker_deaths: Mapped[int] = mapped_column(default=0)
+    progress: Mapped[Progress | None]
+    result: Mapped[dict[str, Any] | None]
+    error: Mapped[JobError | None]
+    created_at: Mapped[datetime]
+    started_at: Mapped[datetime | None]
+    finished_at: Mapped[datetime | None]
+    heartbeat_at: Mapped[datetime | None]
+    executor_id: Mapped[str | None]
+    request_id: Mapped[str | None]
+
+    __table_args__ = (Index(None, "tenant_id", "id"), Index(None, "status", "id"))
+
+
 class ExecutorRow(Base):
     """A worker process; `beat_at` is written with the clock of the database."""
 

@@ -64,6 +64,8 @@ class BatchPrediction(Job):
 
     Attributes
     ----------
+    model, version : str, int
+        Who decides.
     spec : dict
         As it was asked for, as plain JSON.
     order : dict
@@ -74,6 +76,7 @@ class BatchPrediction(Job):
         Artifact with the decisions, once it succeeded.
     """
 
+    model: str
     version: int
     dataset_id: str | None
     spec: dict[str, Any]

@@ -173,10 +173,12 @@ class Progress(_Part):
 
 
 class JobError(_Part):
-    """Why a job failed."""
+    """Why a job failed; `errors` are the first faults of what was given to it, as problems list them."""
 
     code: FailureCode
     detail: str
+    errors: list[dict[str, JsonValue]] = Field(default_factory=list)
+    errors_total: int = 0
 
 
 class JobStatus(StrEnum):
@@ -201,8 +203,6 @@ class Job:
 
     Attributes
     ----------
-    model : str
-        Name of the model that it makes a version of, or asks.
     attempt : int
         Number of the newest attempt, 0 before the first. It fences: an older attempt can write nothing.
     worker_deaths : int
@@ -213,7 +213,6 @@ class Job:
 
     id: str
     tenant_id: str
-    model: str
     status: JobStatus
     created_at: datetime
     attempt: int = 0
@@ -270,7 +269,7 @@ class Job:
         """Ask for the end: a queued job is over at once, a running one when its child is killed."""
         self._require(JobStatus.QUEUED, JobStatus.RUNNING, JobStatus.CANCELLING)
         if self.status is JobStatus.QUEUED:
-            return replace(self, status=JobStatus.CANCELLED, finished_at=at)
+            return self._over(JobStatus.CANCELLED, at)
         return replace(self, status=JobStatus.CANCELLING)
 
     def succeeded(self, at: datetime, result: dict[str, Any]) -> Self:
@@ -278,17 +277,20 @@ class Job:
         self._require(JobStatus.RUNNING)
         last = self.progress or Progress(phase="done")
         whole = last.model_copy(update={"phase": "done", "round": last.rounds, "fraction": 1.0})
-        return replace(self, status=JobStatus.SUCCEEDED, finished_at=at, result=result, progress=whole)
+        return self._over(JobStatus.SUCCEEDED, at, result=result, progress=whole)
 
     def failed(self, at: datetime, error: JobError) -> Self:
         """End with an error."""
         self._require(JobStatus.RUNNING)
-        return replace(self, status=JobStatus.FAILED, finished_at=at, error=error)
+        return self._over(JobStatus.FAILED, at, error=error)
 
     def cancelled(self, at: datetime) -> Self:
         """End as asked."""
         self._require(JobStatus.CANCELLING)
-        return replace(self, status=JobStatus.CANCELLED, finished_at=at)
+        return self._over(JobStatus.CANCELLED, at)
+
+    def _over(self, status: JobStatus, at: datetime, **fields: Any) -> Self:
+        return replace(self, status=status, finished_at=at, **fields)
 
     def _require(self, *statuses: JobStatus) -> None:
         if self.status not in statuses:
@@ -297,8 +299,9 @@ class Job:
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingJob(Job):
-    """One requested training."""
+    """One requested training, of a version of `model`."""
 
+    model: str
     dataset_id: str
     spec: TrainingSpec
 

@@ -17,8 +17,11 @@ from service.domain.wording import Telling, custom
 
 JOB_FINISHED: Final = "training_job.finished"
 BATCH_FINISHED: Final = "batch_prediction.finished"
+INTAKE_FINISHED: Final = "intake_job.finished"
 ALIAS_CHANGED: Final = "alias.changed"
-EventType = Literal["training_job.finished", "batch_prediction.finished", "alias.changed"]
+EventType = Literal[
+    "training_job.finished", "batch_prediction.finished", "intake_job.finished", "alias.changed"
+]
 
 #: Pauses between tries; after the last one a delivery has failed. All together about 19 hours.
 PAUSES = tuple(timedelta(seconds=s) for s in (10, 40, 160, 640, 2_560, 10_240, 21_600, 32_400))
@@ -62,7 +65,7 @@ class WebhookBody(Telling):
 
     url: Address = Field(description="https, and an address that everybody can reach.")
     events: Annotated[list[EventType], Field(min_length=1, max_length=10)] = Field(
-        default=[JOB_FINISHED, BATCH_FINISHED, ALIAS_CHANGED],
+        default=[JOB_FINISHED, BATCH_FINISHED, INTAKE_FINISHED, ALIAS_CHANGED],
         description="What to tell; everything, if left out.",
     )
 

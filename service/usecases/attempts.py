@@ -12,10 +12,13 @@ from typing import Any
 from sqlalchemy.orm import Session, sessionmaker
 
 from service.db import executors, jobs
+from service.db.datasets import add_dataset
 from service.db.models import add_version
 from service.domain.batch_predictions import BatchPrediction
+from service.domain.intake_jobs import IntakeJob
 from service.domain.training import Job, JobError, JobStatus, Progress, TrainingJob
 from service.usecases import ingredients
+from service.usecases.datasets import described
 
 Sessions = sessionmaker[Session]
 
@@ -105,7 +108,7 @@ def order(readers: Sessions, job: Job) -> dict[str, Any]:
     InvalidError
         What the spec names is no longer there.
     """
-    if isinstance(job, BatchPrediction):
+    if isinstance(job, BatchPrediction | IntakeJob):
         return job.order
     assert isinstance(job, TrainingJob)
     with readers() as session:
@@ -152,6 +155,27 @@ def deliver(sessions: Sessions, job: BatchPrediction, output_sha256: str, result
     told = {"model": job.model, "version": job.version, **result}
     with sessions.begin() as session:
         return jobs.advance(session, job, job.wrote(datetime.now(UTC), output_sha256, told))
+
+
+def take_in(sessions: Sessions, job: IntakeJob, content_sha256: str, found: dict[str, Any]) -> bool:
+    """End an attempt with a dataset; False when it may no longer write, and then there is none."""
+    order = job.order
+    dataset = described(
+        found,
+        id=order["dataset"],
+        tenant_id=job.tenant_id,
+        name=job.options.name,
+        content_sha256=content_sha256,
+        media_type=order["media_type"],
+        sha256=order["sha256"],
+        bytes=order["bytes"],
+    )
+    with sessions() as session:
+        if not jobs.advance(session, job, job.took_in(datetime.now(UTC), dataset.id, dataset.rows)):
+            return False
+        add_dataset(session, dataset)
+        session.commit()
+        return True
 
 
 def fail(sessions: Sessions, job: Job, error: JobError) -> bool:

@@ -1,6 +1,7 @@
 """Taking tables in, finding, describing and deleting them."""
 
 import shutil
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -101,15 +102,17 @@ def take_in(intake: Intake, tenant: str, upload: Upload, options: IntakeOptions)
             },
         )
         content = intake.store.put_file(target)
+    sent = {"media_type": upload.media_type, "sha256": upload.sha256, "bytes": upload.bytes}
+    return described(
+        found, id=dataset_id, tenant_id=tenant, name=options.name, content_sha256=content, **sent
+    )
+
+
+def described(found: Mapping[str, Any], **known: Any) -> Dataset:
+    """Make a dataset of what its reading found and what was known before."""
     labels = found["labels"]
     return Dataset(
-        id=dataset_id,
-        tenant_id=tenant,
-        name=options.name,
-        media_type=upload.media_type,
-        sha256=upload.sha256,
-        bytes=upload.bytes,
-        content_sha256=content,
+        **known,
         rows=found["rows"],
         label=labels["column"],
         classes=tuple(labels["counts"]),
@@ -187,6 +190,10 @@ def _dataset(session: Session, tenant: str, dataset_id: str, *, lock: bool = Fal
     return found
 
 
+class OutOfTimeError(InvalidError):
+    """Reading takes longer than somebody who waits shall wait."""
+
+
 def guarded(intake: Intake, target: str, payload: dict[str, Any]) -> Any:
     """Call a reading function in a guarded child; what it refuses and what it exceeds is raised here."""
     outcome = intake.nursery.run_guarded(target, payload, intake.guard)
@@ -202,7 +209,8 @@ def _refusal(outcome: Outcome, guard: Guard) -> Exception:
         case Ending.MEMORY_LIMIT:
             return _too_large("reading the table takes more memory than is allowed")
         case Ending.TIME_LIMIT:
-            return _too_large(f"reading the table takes longer than {guard.seconds:g} seconds")
+            detail = f"reading the table takes longer than {guard.seconds:g} seconds"
+            return OutOfTimeError("dataset_too_large", detail, _at_file(detail))
         case Ending.DIED:
             # Native code fell over this file; the same file would do it again.
             detail = "the file cannot be read"
@@ -212,4 +220,8 @@ def _refusal(outcome: Outcome, guard: Guard) -> Exception:
 
 
 def _too_large(detail: str) -> InvalidError:
-    return InvalidError("dataset_too_large", detail, [FieldError("/file", "dataset_too_large", detail)])
+    return InvalidError("dataset_too_large", detail, _at_file(detail))
+
+
+def _at_file(detail: str) -> list[FieldError]:
+    return [FieldError("/file", "dataset_too_large", detail)]

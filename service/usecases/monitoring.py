@@ -2,14 +2,18 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session, sessionmaker
 
 from service.db.engine import database_time
-from service.db.tables import BatchPredictionRow, DeliveryRow, ExecutorRow, TrainingJobRow
+from service.db.tables import BatchPredictionRow, DeliveryRow, ExecutorRow, IntakeJobRow, TrainingJobRow
 from service.domain.training import JobStatus
 from service.domain.webhooks import DeliveryStatus
+
+Table = type[TrainingJobRow | BatchPredictionRow | IntakeJobRow]
+_TABLES: Final[tuple[Table, ...]] = (TrainingJobRow, BatchPredictionRow, IntakeJobRow)
 
 
 @dataclass(frozen=True)
@@ -19,8 +23,8 @@ class Figures:
 
     Attributes
     ----------
-    jobs, batches : dict of status to count
-        Training jobs and batch predictions.
+    jobs, batches, intakes : dict of status to count
+        Training jobs, batch predictions and intake jobs.
     oldest_queued_seconds : float
         For how long the first of the queue has waited; 0 when none waits.
     workers : int
@@ -33,6 +37,7 @@ class Figures:
 
     jobs: dict[str, int]
     batches: dict[str, int]
+    intakes: dict[str, int]
     oldest_queued_seconds: float
     workers: int
     heartbeat_seconds: float | None
@@ -45,14 +50,15 @@ def figures(readers: sessionmaker[Session]) -> Figures:
     pending = select(func.count()).where(DeliveryRow.status == DeliveryStatus.PENDING)
     with readers() as session:
         now = database_time(session)
-        jobs, batches = _counts(session, TrainingJobRow), _counts(session, BatchPredictionRow)
-        waiting = (_oldest(session, TrainingJobRow), _oldest(session, BatchPredictionRow))
+        jobs, batches, intakes = (_counts(session, table) for table in _TABLES)
+        waiting = [_oldest(session, table) for table in _TABLES]
         oldest = min((moment for moment in waiting if moment is not None), default=None)
         workers, beat = session.execute(living).one()
         deliveries = session.scalar(pending) or 0
     return Figures(
         jobs=jobs,
         batches=batches,
+        intakes=intakes,
         oldest_queued_seconds=_since(oldest, now) or 0.0,
         workers=workers,
         heartbeat_seconds=_since(beat, now),
@@ -60,13 +66,13 @@ def figures(readers: sessionmaker[Session]) -> Figures:
     )
 
 
-def _counts(session: Session, table: type[TrainingJobRow | BatchPredictionRow]) -> dict[str, int]:
+def _counts(session: Session, table: Table) -> dict[str, int]:
     query = select(table.status, func.count().label("jobs")).group_by(table.status)
     found = {row.status: row.jobs for row in session.execute(query)}
     return {status.value: found.get(status.value, 0) for status in JobStatus}
 
 
-def _oldest(session: Session, table: type[TrainingJobRow | BatchPredictionRow]) -> datetime | None:
+def _oldest(session: Session, table: Table) -> datetime | None:
     return session.scalar(select(func.min(table.created_at)).where(table.status == JobStatus.QUEUED))
 
 

@@ -11,7 +11,7 @@ from service import learning
 from service.domain.costs import BinaryCosts
 from service.domain.datasets import Column, Dataset
 from service.domain.training import TrainingSpec
-from service.usecases import batch_child, training
+from service.usecases import batch_child, intake_child, training
 from service.wiring import open_store
 
 #: Progress is sent at most this often, in seconds; the rest would only be read and thrown away.
@@ -26,6 +26,11 @@ def train(payload: dict[str, Any], send: Callable[[dict[str, Any]], None]) -> di
 def predict(payload: dict[str, Any], send: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
     """Decide the rows of a batch prediction and return what the attempt leaves, as plain JSON."""
     return batch_child.execute(open_store(payload["store_url"]), payload["order"], _sparing(send))
+
+
+def take_in(payload: dict[str, Any], send: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+    """Read the table of an intake job and return what the attempt leaves, as plain JSON."""
+    return intake_child.execute(open_store(payload["store_url"]), payload["order"], _sparing(send))
 
 
 def prepare() -> None:

@@ -2,16 +2,25 @@
 
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TypeVar
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, TypeVar
 
 import structlog
 from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+from sqlalchemy.orm import Session, sessionmaker
 
 from service.domain.batch_predictions import BatchPrediction
-from service.domain.errors import ConflictError, InvalidError, UnavailableError
+from service.domain.errors import (
+    MAX_LISTED_ERRORS,
+    ConflictError,
+    FieldError,
+    InvalidError,
+    MalformedError,
+    UnavailableError,
+)
+from service.domain.intake_jobs import IntakeJob
 from service.domain.training import FailureCode, Job, JobError, TrainingJob
 from service.processes.guard import Ending, Guard, Outcome
 from service.usecases import attempts
@@ -23,8 +32,11 @@ Value = TypeVar("Value")
 
 #: Fits are native code that fills every core they get; answering requests comes first.
 NICENESS = 10
-#: What a child calls for a batch prediction.
-BATCH_TARGET = "service.workers.child:predict"
+#: What a child calls for other jobs than trainings.
+TARGETS: dict[type[Job], str] = {
+    BatchPrediction: "service.workers.child:predict",
+    IntakeJob: "service.workers.child:take_in",
+}
 #: Longest pause between two tries to reach the database, in seconds.
 LONGEST_PAUSE = 5.0
 
@@ -131,7 +143,7 @@ class Supervisor:
             nice=NICENESS,
         )
         return self._wiring.nursery.run_guarded(
-            self._handling.target if isinstance(job, TrainingJob) else BATCH_TARGET,
+            TARGETS.get(type(job), self._handling.target),
             {"store_url": self._wiring.settings.store_url, "order": order},
             guard,
             attempt.receive,
@@ -146,17 +158,15 @@ class Supervisor:
             # Lost to a cancel or to a newer attempt; otherwise this worker stops.
             handed_back = not attempt.is_lost and attempts.hand_back(sessions, job)
             return not handed_back and self._settle(job)
-        if outcome.ending is Ending.FINISHED and isinstance(job, BatchPrediction):
-            return attempts.deliver(sessions, job, **outcome.value) or self._settle(job)
         if outcome.ending is Ending.FINISHED:
-            assert isinstance(job, TrainingJob)
-            version = attempts.NewVersion(**outcome.value)
-            return attempts.succeed(sessions, job, version) or self._settle(job)
-        code, detail = failure_of(outcome)
-        return self._fail(job, code, detail)
+            return _delivered(sessions, job, outcome.value) or self._settle(job)
+        return self._fail(job, *failure_of(outcome))
 
-    def _fail(self, job: Job, code: FailureCode, detail: str) -> bool:
-        error = JobError(code=code, detail=detail)
+    def _fail(
+        self, job: Job, code: FailureCode, detail: str, errors: Sequence[FieldError] = (), total: int = 0
+    ) -> bool:
+        listed = [_plain(error) for error in errors[:MAX_LISTED_ERRORS]]
+        error = JobError(code=code, detail=detail, errors=listed, errors_total=total)
         return attempts.fail(self._wiring.sessions, job, error) or self._settle(job)
 
     def _settle(self, job: Job) -> bool:
@@ -175,14 +185,32 @@ class Supervisor:
                 pause = min(2 * pause, LONGEST_PAUSE)
 
 
-def failure_of(outcome: Outcome) -> tuple[FailureCode, str]:
-    """Say in the words of the contract why an attempt failed."""
+def _delivered(sessions: sessionmaker[Session], job: Job, value: dict[str, Any]) -> bool:
+    """Write what a child has left; False when the attempt may no longer write."""
+    if isinstance(job, BatchPrediction):
+        return attempts.deliver(sessions, job, **value)
+    if isinstance(job, IntakeJob):
+        return attempts.take_in(sessions, job, **value)
+    assert isinstance(job, TrainingJob)
+    return attempts.succeed(sessions, job, attempts.NewVersion(**value))
+
+
+def _plain(error: FieldError) -> dict[str, Any]:
+    return {name: value for name, value in asdict(error).items() if value is not None}
+
+
+def failure_of(
+    outcome: Outcome,
+) -> tuple[FailureCode, str] | tuple[FailureCode, str, Sequence[FieldError], int]:
+    """Say in the words of the contract why an attempt failed, and where the faults are if they were found."""
     if outcome.ending is Ending.TIME_LIMIT:
         return "time_limit", "the attempt took longer than its time limit"
     if outcome.ending is Ending.MEMORY_LIMIT:
         return "memory_limit", "the attempt needed more memory than its limit"
     if isinstance(outcome.error, UnavailableError) and outcome.error.code == "storage_full":
         return "storage_full", outcome.error.detail
-    if isinstance(outcome.error, InvalidError | ConflictError):  # the latter: bytes that are lost or damaged
+    if isinstance(outcome.error, InvalidError | MalformedError):
+        return "invalid_data", outcome.error.detail, outcome.error.errors, outcome.error.errors_total
+    if isinstance(outcome.error, ConflictError):  # bytes that are lost or damaged
         return "invalid_data", outcome.error.detail
     return "internal", f"the attempt ended with {outcome.detail}"

@@ -26,6 +26,7 @@ NOWHERE = {
     "dataset": "ds_00000000-0000-7000-8000-000000000000",
     "cost_spec": "cs_00000000-0000-7000-8000-000000000000",
     "job": "job_00000000-0000-7000-8000-000000000000",
+    "intake_job": "in_00000000-0000-7000-8000-000000000000",
     "model": "no-such-model",
     "version": "1",
     "alias": "champion",
@@ -96,6 +97,11 @@ def guarded(
         [decided] = service.predict("guarded", rows, record="durable")
         asked = {"model": "guarded", "dataset": job["dataset"]}
         batch = service.http.post("/v1/batch-predictions", json=asked).json()
+        intake = service.http.post(
+            "/v1/datasets",
+            content=fraud_csv.encode(),
+            headers={"Content-Type": "text/csv", "Prefer": "respond-async"},
+        ).json()
         keys = service.http.get("/v1/api-keys").json()["data"]
         webhook = service.http.post("/v1/webhooks", json={"url": "https://hooks.example/"}).json()
         del service.http.headers["Authorization"]
@@ -103,6 +109,7 @@ def guarded(
             "dataset": job["dataset"],
             "cost_spec": spec["id"],
             "job": job["id"],
+            "intake_job": intake["id"],
             "model": "guarded",
             "version": "1",
             "alias": "champion",
