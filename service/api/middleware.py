@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from service.api.deadlines import receive_in_time
 from service.api.errors import unexpected
 from service.api.figures import REQUEST_SECONDS, REQUESTS
+from service.api.prediction_streams import is_streamed
 from service.api.problems import problem
 from service.api.telemetry import trace_id
 
@@ -108,6 +109,8 @@ class RequestLimits:
             path in ("/v1/training-jobs", "/v1/batch-predictions") and media_type == "multipart/form-data"
         )
         is_upload = is_upload or (path.endswith("/versions") and media_type == "application/zip")
+        if path.endswith("/predict") and is_streamed(request.headers):
+            return max(self.max_upload_bytes, self.max_predict_bytes)
         if path.endswith(("/predict", "/infer")):
             return self.max_predict_bytes
         return self.max_upload_bytes if is_upload else MAX_DOCUMENT_BYTES

@@ -213,7 +213,8 @@ OPENAPI: Final[dict[str, Any]] = {
     "parameters": _PARAMETERS,
     "requestBody": {
         "required": True,
-        "description": "JSON has rows and options; another table has its options in the query.",
+        "description": "JSON has rows and options; another table has its options in the query. NDJSON that "
+        "is answered as NDJSON may have any number of rows.",
         "content": {
             "application/json": {"schema": {"$ref": _REF.format(model="PredictRequest")}},
             **_TABLES,

@@ -20,6 +20,7 @@ from service.api.answers import encode
 from service.api.datasets import intake_of
 from service.api.figures import DECISIONS, EXPECTED_COST, READ, RECORD, SCORE, UNSHADOWED, WRITE
 from service.api.prediction_schema import OPENAPI, PREDICTED
+from service.api.prediction_streams import answer_in_parts, received
 from service.api.prediction_tables import encode_predictions
 from service.api.problems import responses
 from service.api.routes import DirectRoute
@@ -35,7 +36,7 @@ from service.domain.errors import (
 from service.domain.prediction_query import NOTHING_ASKED, from_query, in_query, joined
 from service.domain.predictions import PredictBody, PredictOptions, Selector, decode, selected
 from service.rows import MEDIA_TYPES, JsonRows, Sent, media_type_of
-from service.rows.media import JSON, MediaType
+from service.rows.media import JSON, NDJSON, MediaType
 from service.usecases.control import controlled
 from service.usecases.predicting import Predicted, Priced, predict, price
 from service.usecases.recording import Recorder, records_of
@@ -121,10 +122,51 @@ async def _answer_to(request: Request, model: str | None, query: PredictOptions)
     given = media_type_of(request.headers.get("content-type", ""))
     wanted = cast(MediaType, preferred(request.headers.get("accept", ""), MEDIA_TYPES, given))
     path = _path(caller_of(request.scope).tenant, model, query)
+    if given == wanted == NDJSON:
+        return await _stream(request, path, query)
     body = await request.body()
     is_small = given == JSON and len(body) <= INLINE_BYTES
     read = partial(_read, request.app.state.wiring, body, given, query)
     wish, sent = read() if is_small else await in_thread(request, read)
+    selector, loaded, costs = await _found(request, path, wish, wanted)
+    is_quick = wish.explain is None or loaded.predictor.explains_quickly
+    work = partial(_predict, _Asked(selector, loaded, wish, sent, costs, wanted), request)
+    is_inline = is_small and is_quick and len(sent) <= INLINE_ROWS
+    answer, recorded = work() if is_inline else await in_thread(request, work)
+    await _record(request, recorded)
+    return Response(answer, media_type=wanted, headers=None if wanted == JSON else {"Vary": "Accept"})
+
+
+async def _stream(request: Request, path: Selector, query: PredictOptions) -> Response:
+    """Answer NDJSON, of which each part is read, decided and recorded before the next one is looked at."""
+    wiring: Wiring = request.app.state.wiring
+    most_rows = wiring.settings.max_predict_rows
+    wish = PredictOptions()
+    joined(query, wish)
+    selector, loaded, costs = await _found(request, path, wish, NDJSON)
+    body = await received(request, wiring.store)
+    is_whole = wish.on_row_error == "fail"
+
+    def decided(part: bytes) -> tuple[bytes, Recorded]:
+        if is_whole and wish.record is not False and not body.is_over:
+            detail = f"of more than {most_rows} rows those without fault are kept: say on_row_error=null"
+            raise InvalidError("invalid", detail, [FieldError("/record", "exclusive", detail)])
+        with READ.time():
+            sent = read_sent(intake_of(wiring), part, NDJSON, most_rows)
+        return _predict(_Asked(selector, loaded, wish, sent, costs, NDJSON), request)
+
+    async def decide(part: bytes) -> tuple[bytes, int]:
+        answer, recorded = await in_thread(request, decided, part, is_begun=body.rows > 0)
+        await _record(request, recorded)
+        return answer, len(recorded.sent)
+
+    return await answer_in_parts(request, body, wiring.store, decide, most_rows=most_rows, is_whole=is_whole)
+
+
+async def _found(
+    request: Request, path: Selector, wish: PredictOptions, wanted: MediaType
+) -> tuple[Selector, Loaded, Priced | None]:
+    """Which version decides, and at which costs."""
     if wish.explain is not None and wanted != JSON:
         detail = f"reasons are written as {JSON} only"
         raise InvalidError("invalid", detail, [FieldError("/explain", "exclusive", detail)])
@@ -133,16 +175,16 @@ async def _answer_to(request: Request, model: str | None, query: PredictOptions)
     loaded = scoring.cached(selector)
     if loaded is None:
         loaded = await _load(scoring, selector, path, wish)
-    costs = await _costs(scoring, loaded, wish)
-    is_quick = wish.explain is None or loaded.predictor.explains_quickly
-    work = partial(_predict, _Asked(selector, loaded, wish, sent, costs, wanted), request)
-    is_inline = is_small and is_quick and len(sent) <= INLINE_ROWS
-    answer, recorded = work() if is_inline else await in_thread(request, work)
-    if recorded.records:
-        await _keep(request.app.state.recorder, recorded.records, durably=wish.record == "durable")
-        if not request.app.state.shadows.offer(recorded):
-            UNSHADOWED.inc()
-    return Response(answer, media_type=wanted, headers=None if wanted == JSON else {"Vary": "Accept"})
+    return selector, loaded, await _costs(scoring, loaded, wish)
+
+
+async def _record(request: Request, recorded: Recorded) -> None:
+    """Keep what was decided, and let a shadow decide it too."""
+    if not recorded.records:
+        return
+    await _keep(request.app.state.recorder, recorded.records, durably=recorded.wish.record == "durable")
+    if not request.app.state.shadows.offer(recorded):
+        UNSHADOWED.inc()
 
 
 def _path(tenant: str, model: str | None, query: PredictOptions) -> Selector:
@@ -278,9 +320,14 @@ _expected_cost = lru_cache(maxsize=1024)(EXPECTED_COST.labels)
 _decisions = lru_cache(maxsize=4096)(DECISIONS.labels)
 
 
-async def in_thread(request: Request, work: Callable[..., Result], *arguments: object) -> Result:
-    """Do larger work in one of few threads, so that single rows do not wait behind it."""
+async def in_thread(
+    request: Request, work: Callable[..., Result], *arguments: object, is_begun: bool = False
+) -> Result:
+    """Do larger work in one of few threads, so that single rows do not wait behind it.
+
+    What has begun waits; what is new is told to come again when many wait already.
+    """
     threads: anyio.CapacityLimiter = request.app.state.batches
-    if threads.statistics().tasks_waiting >= MAX_WAITING:
+    if not is_begun and threads.statistics().tasks_waiting >= MAX_WAITING:
         raise UnavailableError("busy", "too many large predictions are waiting already", retry_after=1)
     return await anyio.to_thread.run_sync(partial(work, *arguments), limiter=threads)

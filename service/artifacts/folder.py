@@ -5,11 +5,12 @@ import hashlib
 import os
 import re
 import secrets
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 from service.domain.errors import ConflictError, UnavailableError
 
@@ -71,6 +72,10 @@ class FolderStore:
             yield path
         finally:
             path.unlink(missing_ok=True)
+
+    def scratch(self, memory: int) -> BinaryIO:
+        """Give a nameless file on the store's disk, in memory while it is small; closed, it is gone."""
+        return cast(BinaryIO, tempfile.SpooledTemporaryFile(memory, dir=str(self._incoming)))
 
     def open(self, sha256: str) -> BinaryIO:
         """Open an artifact for reading; the caller checks what matters to it.

@@ -10,7 +10,7 @@ from service.domain.datasets import IntakeLimits
 from service.domain.errors import FieldError, MalformedError, pointer
 from service.rows.raw import Budget, Faults, RawTable, check_names, refuse
 
-_MAX_LINE_BYTES = 1 << 24
+MAX_LINE_BYTES = 1 << 24
 _SPACE = re.compile(r"[ \t\n\r]*")
 _OPENING = re.compile(r'[ \t\n\r]*(\{[ \t\n\r]*"rows"[ \t\n\r]*:[ \t\n\r]*)?\[')
 #: What a Python number or text takes in memory beside its content.
@@ -103,10 +103,10 @@ def _elements(text: str) -> Iterator[Row]:
 
 def _lines(file: BinaryIO) -> Iterator[Row]:
     number = 0
-    while raw := file.readline(_MAX_LINE_BYTES):
+    while raw := file.readline(MAX_LINE_BYTES):
         number += 1
-        if len(raw) == _MAX_LINE_BYTES:
-            raise refuse("line_too_long", f"a line has more than {_MAX_LINE_BYTES} bytes", line=number)
+        if len(raw) == MAX_LINE_BYTES:
+            raise refuse("line_too_long", f"a line has more than {MAX_LINE_BYTES} bytes", line=number)
         text = _decode(raw, number).strip(" \t\r\n")
         if text:
             value, end = _decode_one(text, 0, number)

@@ -216,7 +216,7 @@ def test_what_is_no_table_is_refused(tables: Service, given: str, body: bytes, s
 @pytest.mark.parametrize("given", [CSV, NDJSON, ARROW])
 def test_more_rows_than_allowed_are_too_many(tables: Service, given: str) -> None:
     body = written([ROW] * (tables.settings.max_predict_rows + 1), given)
-    answer = tables.http.post(PATH, content=body, headers={"Content-Type": given})
+    answer = tables.http.post(PATH, content=body, headers={"Content-Type": given, "Accept": JSON})
     problem(answer, 413, "too_many_rows")
 
 
