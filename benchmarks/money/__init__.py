@@ -1,0 +1,1 @@
+"""What decisions cost on real tables: the default algorithm, every other of ours, and named peers."""
