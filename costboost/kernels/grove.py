@@ -216,7 +216,7 @@ def _cut_by_chance(
     """Draw a cut between the least and the largest bin; its gain, bin and side of missing values."""
     low, high = 256, -1
     for i in range(rows.size):
-        code = codes[rows[i]]
+        code = int(codes[rows[i]])
         if code != last:
             low, high = min(low, code), max(high, code)
     if high <= low:
