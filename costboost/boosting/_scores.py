@@ -106,10 +106,10 @@ class Votes:
         missing.
         """
         return [
-            (hypothesis.estimator, k, added[k])
+            (hypothesis.estimator, k, added)
             for hypothesis, alpha, parts in self._voters()
-            for added in [self._sides(hypothesis.estimator, alpha, parts)]
-            for k in np.flatnonzero(added.any(axis=1)).tolist()
+            for k, added in enumerate(self._sides(hypothesis.estimator, alpha, parts))
+            if added.any()
         ]
 
     @property

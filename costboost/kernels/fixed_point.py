@@ -94,13 +94,18 @@ def quantize(weights: NDArray[np.float64]) -> NDArray[np.int64]:
     ndarray of shape (n,), int64
         Proportional to the weights, rounded to the nearest.
     """
+    return rounded(*scaled(weights))
+
+
+def scaled(weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+    """Weights, lifted by a power of two if they are tiny, and the scale by which `quantize` rounds them."""
     largest = _largest_magnitude(weights)
     if largest < _TINY:
-        return quantize(weights * _LIFT)
+        return scaled(weights * _LIFT)
     first = _safe_exponent(weights.size, largest)
     mass = int(_sum_rounded(weights, math.ldexp(1.0, first)))
     exponent = 60 - _ceil_log2(float(mass + weights.size)) + first
-    return rounded(weights, math.ldexp(1.0, exponent))
+    return weights, math.ldexp(1.0, exponent)
 
 
 def rounded(values: NDArray[np.float64], scale: float) -> NDArray[np.int64]:

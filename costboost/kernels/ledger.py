@@ -1,8 +1,10 @@
 """Weights of rows and their sums per bin, kept from round to round.
 
 A row has a kind; its cell is its kind and the side of the last stump that it lies on, kind by kind. A weight
-w counts as the integer rint(w · scale). Sums are kept in several tables that take turns: where rows in a row
-share a bin, an addition would otherwise wait for the last one. Of a column with a bin that most rows share,
+w counts as the integer rint(w · scale), times a number that each account has for each kind: +1 or -1 where
+two classes are weighed against each other, 1 or 0 where each class has an account of its own. Sums are kept
+in several tables that take turns: where rows in a row share a bin, an addition would otherwise wait for the
+last one. Of a column with a bin that most rows share,
 only the other rows are added up, tile by tile; that bin holds the rest of the whole.
 """
 
@@ -98,43 +100,50 @@ def multiply_weights(
 
 @kernel
 def _change_tile(
-    first: int,
     column: Octets,
     sides: Octets,
     n_sides: int,
     kinds: Octets,
-    signs: Ints,
     factors: Floats,
     scale: float,
     anew: bool,
     weights: Floats,
-    change: Ints,
-    rows: Ints,
-    changes: Ints,
+    gains: Ints,
 ) -> Any:
-    """Reweigh the rows of a tile: the signed change of each, a list of those that change, and the total."""
-    mass, n_changed = np.int64(0), 0
+    """Reweigh the rows of a tile: what the integer weight of each gains, or is if `anew`, and the total."""
+    mass = np.int64(0)
     for i in range(column.size):
-        kind = np.uint64(kinds[i])
         before = weights[i]
-        after = before * factors[n_sides * kind + np.uint64(sides[column[i]])]
+        after = before * factors[n_sides * np.uint64(kinds[i]) + np.uint64(sides[column[i]])]
         weights[i] = after
         gain = np.int64(np.rint(after * scale))
         if not anew:
             gain -= np.int64(np.rint(before * scale))
         mass += gain
-        gain *= signs[kind]
-        change[i] = gain
-        rows[n_changed], changes[n_changed] = first + i, gain
-        n_changed += gain != 0
-    return mass, n_changed
+        gains[i] = gain
+    return mass
 
 
 @kernel
-def _add_all(codes: Octets, change: Ints, tables: Ints) -> None:
-    """Add to the bin of each row, table by table in turn."""
+def _count_gains(
+    first: int, kinds: Octets, counts: Ints, gains: Ints, change: Ints, rows: Ints, changes: Ints
+) -> Any:
+    """Take the gains of a tile as rows of each kind count: each row's, and a list of those that change."""
+    n_changed = 0
+    for i in range(kinds.size):
+        gain = gains[i] * counts[kinds[i]]
+        change[i] = gain
+        rows[n_changed], changes[n_changed] = first + i, gain
+        n_changed += gain != 0
+    return n_changed
+
+
+@kernel
+def _add_all(codes: Octets, change: Ints, tables: Ints, account: int, begin: int, end: int) -> None:
+    """Add to the bin of each row, table by table in turn; the bins are those from `begin` on."""
     last = len(tables) - 1
-    one, two, three, four = tables[0], tables[1 & last], tables[2 & last], tables[3 & last]
+    one, two = tables[0, account, begin:end], tables[1 & last, account, begin:end]
+    three, four = tables[2 & last, account, begin:end], tables[3 & last, account, begin:end]
     whole = codes.size - codes.size % 4
     for i in range(0, whole, 4):
         one[codes[i]] += change[i]
@@ -146,10 +155,13 @@ def _add_all(codes: Octets, change: Ints, tables: Ints) -> None:
 
 
 @kernel
-def _add_some(codes: Octets, rows: Ints, changes: Ints, tables: Ints) -> None:
+def _add_some(
+    codes: Octets, rows: Ints, changes: Ints, tables: Ints, account: int, begin: int, end: int
+) -> None:
     """Add to the bins of these rows."""
     last = len(tables) - 1
-    one, two, three, four = tables[0], tables[1 & last], tables[2 & last], tables[3 & last]
+    one, two = tables[0, account, begin:end], tables[1 & last, account, begin:end]
+    three, four = tables[2 & last, account, begin:end], tables[3 & last, account, begin:end]
     whole = rows.size - rows.size % 4
     for i in range(0, whole, 4):
         one[codes[rows[i]]] += changes[i]
@@ -161,10 +173,19 @@ def _add_some(codes: Octets, rows: Ints, changes: Ints, tables: Ints) -> None:
 
 
 @kernel
-def _add_elsewhere(bins: Octets, rows: NDArray[np.uint16], change: Ints, tables: Ints) -> None:
+def _add_elsewhere(
+    bins: Octets,
+    rows: NDArray[np.uint16],
+    change: Ints,
+    tables: Ints,
+    account: int,
+    begin: int,
+    end: int,
+) -> None:
     """Add to the bins of the rows outside the most frequent one."""
     last = len(tables) - 1
-    one, two, three, four = tables[0], tables[1 & last], tables[2 & last], tables[3 & last]
+    one, two = tables[0, account, begin:end], tables[1 & last, account, begin:end]
+    three, four = tables[2 & last, account, begin:end], tables[3 & last, account, begin:end]
     whole = rows.size - rows.size % 4
     for i in range(0, whole, 4):
         one[bins[i]] += change[rows[i]]
@@ -186,13 +207,14 @@ def add_changes(
     sides: Octets,
     n_sides: int,
     kinds: Octets,
-    signs: Ints,
+    counts: Ints,
     factors: Floats,
     scale: float,
     anew: bool,
     weights: Floats,
     tables: Ints,
-) -> Any:
+    wholes: Ints,
+) -> int:
     """Multiply each weight by the factor of its cell and add what that changes to the tables.
 
     Parameters
@@ -201,66 +223,61 @@ def add_changes(
         Where the rows of a tile begin that are not in the column's most frequent bin; -1 for other columns.
     elsewhere_rows, elsewhere_bins : ndarrays
         Place in their tile, and bin, of these rows.
-    signs : ndarray by kind
+    counts : ndarray of shape (accounts, k)
+        By what a kind's weight is multiplied in each account.
     anew : bool
         Add all weights to empty tables, not only changes. Both give the same sums.
-    tables : ndarray of shape (1, 2 or 4, bins)
+    tables : ndarray of shape (1, 2 or 4, accounts, bins)
+    wholes : ndarray of shape (accounts,)
+        Sum over all rows.
 
     Returns
     -------
-    mass, whole
-        What the integer weight of all rows, and the signed one, have changed by.
+    int
+        What the integer weight of all rows has changed by.
     """
-    change, changes, rows = np.empty((3, TILE), np.int64)
-    mass, whole = np.int64(0), np.int64(0)
+    gains, change, changes, rows = np.empty((4, TILE), np.int64)
+    mass = np.int64(0)
     if anew:
-        tables[:] = 0
+        tables[:], wholes[:] = 0, 0
     for tile in range(elsewhere_starts.shape[1] - 1):
         first = tile * TILE
         last = min(first + TILE, column.size)
-        gain, count = _change_tile(
-            first,
-            column[first:last],
-            sides,
-            n_sides,
-            kinds[first:last],
-            signs,
-            factors,
-            scale,
-            anew,
-            weights[first:last],
-            change,
-            rows,
-            changes,
+        own = kinds[first:last]
+        mass += _change_tile(
+            column[first:last], sides, n_sides, own, factors, scale, anew, weights[first:last], gains
         )
-        mass += gain
-        whole += changes[:count].sum()
-        for j in range(codes.shape[0]):
-            bins = tables[:, starts[j] : starts[j + 1]]
-            start, stop = elsewhere_starts[j, tile], elsewhere_starts[j, tile + 1]
-            if start >= 0:
-                _add_elsewhere(elsewhere_bins[start:stop], elsewhere_rows[start:stop], change, bins)
-            elif anew:
-                _add_all(codes[j, first:last], change, bins)
-            else:
-                _add_some(codes[j], rows[:count], changes, bins)
-    return mass, whole
+        for a in range(counts.shape[0]):
+            count = _count_gains(first, own, counts[a], gains, change, rows, changes)
+            wholes[a] += changes[:count].sum()
+            for j in range(codes.shape[0]):
+                begin, end = starts[j], starts[j + 1]
+                start, stop = elsewhere_starts[j, tile], elsewhere_starts[j, tile + 1]
+                if start >= 0:
+                    others, places = elsewhere_bins[start:stop], elsewhere_rows[start:stop]
+                    _add_elsewhere(others, places, change, tables, a, begin, end)
+                elif 2 * count > last - first:
+                    _add_all(codes[j, first:last], change, tables, a, begin, end)
+                else:
+                    _add_some(codes[j], rows[:count], changes, tables, a, begin, end)
+    return mass  # type: ignore[return-value]
 
 
 @kernel
-def join_tables(tables: Ints, starts: Ints, frequent: Ints, whole: int, sums: Ints) -> None:
-    """Add the tables up; the bin left out of a column (-1: none) holds the rest of the `whole`."""
-    for k in range(sums.size):
-        joined = np.int64(0)
-        for t in range(tables.shape[0]):
-            joined += tables[t, k]
-        sums[k] = joined
-    for j in range(frequent.size):
-        if frequent[j] >= 0:
-            rest = np.int64(whole)
-            for k in range(starts[j], starts[j + 1]):
-                rest -= sums[k]
-            sums[starts[j] + frequent[j]] += rest
+def join_tables(tables: Ints, starts: Ints, frequent: Ints, wholes: Ints, sums: Ints) -> None:
+    """Add the tables up; the bin left out of a column (-1: none) holds the rest of the whole."""
+    for a in range(wholes.size):
+        for k in range(sums.shape[0]):
+            joined = np.int64(0)
+            for t in range(tables.shape[0]):
+                joined += tables[t, a, k]
+            sums[k, a] = joined
+        for j in range(frequent.size):
+            if frequent[j] >= 0:
+                rest = wholes[a]
+                for k in range(starts[j], starts[j + 1]):
+                    rest -= sums[k, a]
+                sums[starts[j] + frequent[j], a] += rest
 
 
 @kernel

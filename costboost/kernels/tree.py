@@ -17,6 +17,8 @@ from costboost.kernels._jit import kernel
 __all__ = ["count_node", "find_split", "mark_rows", "order_categories", "part_rows", "sum_node"]
 
 Codes = NDArray[np.uint8]  # (d, n)
+Octets = NDArray[np.uint8]
+Weights = NDArray[np.float64]
 Classes = NDArray[np.uint16]
 Ints = NDArray[np.int64]
 Rows = NDArray[np.uint32]  # unsigned: a signed index costs a look whether it counts from the end
@@ -26,127 +28,171 @@ _STEPS = 2.0**40
 _NO_WEIGHT = 2**62
 #: Rows whose weights and classes stay in the cache while column after column takes them up.
 _TILE = 8192
+#: Rows from which several tables pay.
+_ROWS_FOR_TABLES = 20_000
 
 
 @kernel
-def _add_rows(codes: Any, masses: Ints, classes: Classes, tables: Any) -> None:
-    """Add to the cell (bin, class) of each row, table by table in turn."""
-    first, second, third, fourth = tables[0], tables[1], tables[2], tables[3]
+def _add_rows(
+    codes: Octets, masses: Ints, classes: Ints, n_classes: int, tables: Any, begin: int, end: int
+) -> None:
+    """Add to the cell (bin, class) of each row, table by table in turn; cells are those from `begin` on."""
+    last = len(tables) - 1
+    one, two = tables[0, begin:end], tables[1 & last, begin:end]
+    three, four = tables[2 & last, begin:end], tables[3 & last, begin:end]
     whole = codes.size - codes.size % 4
     for i in range(0, whole, 4):
-        first[codes[i], classes[i]] += masses[i]
-        second[codes[i + 1], classes[i + 1]] += masses[i + 1]
-        third[codes[i + 2], classes[i + 2]] += masses[i + 2]
-        fourth[codes[i + 3], classes[i + 3]] += masses[i + 3]
+        one[n_classes * codes[i] + classes[i]] += masses[i]
+        two[n_classes * codes[i + 1] + classes[i + 1]] += masses[i + 1]
+        three[n_classes * codes[i + 2] + classes[i + 2]] += masses[i + 2]
+        four[n_classes * codes[i + 3] + classes[i + 3]] += masses[i + 3]
     for i in range(whole, codes.size):
-        first[codes[i], classes[i]] += masses[i]
+        one[n_classes * codes[i] + classes[i]] += masses[i]
 
 
 @kernel
-def _add_listed(codes: Any, rows: Rows, masses: Ints, classes: Classes, tables: Any) -> None:
+def _add_listed(
+    codes: Octets,
+    rows: Rows,
+    masses: Ints,
+    classes: Ints,
+    n_classes: int,
+    tables: Any,
+    begin: int,
+    end: int,
+) -> None:
     """Add to the cell (bin, class) of each listed row; masses and classes are in the order of the list."""
-    first, second, third, fourth = tables[0], tables[1], tables[2], tables[3]
+    last = len(tables) - 1
+    one, two = tables[0, begin:end], tables[1 & last, begin:end]
+    three, four = tables[2 & last, begin:end], tables[3 & last, begin:end]
     whole = rows.size - rows.size % 4
     for i in range(0, whole, 4):
-        first[codes[rows[i]], classes[i]] += masses[i]
-        second[codes[rows[i + 1]], classes[i + 1]] += masses[i + 1]
-        third[codes[rows[i + 2]], classes[i + 2]] += masses[i + 2]
-        fourth[codes[rows[i + 3]], classes[i + 3]] += masses[i + 3]
+        one[n_classes * codes[rows[i]] + classes[i]] += masses[i]
+        two[n_classes * codes[rows[i + 1]] + classes[i + 1]] += masses[i + 1]
+        three[n_classes * codes[rows[i + 2]] + classes[i + 2]] += masses[i + 2]
+        four[n_classes * codes[rows[i + 3]] + classes[i + 3]] += masses[i + 3]
     for i in range(whole, rows.size):
-        first[codes[rows[i]], classes[i]] += masses[i]
+        one[n_classes * codes[rows[i]] + classes[i]] += masses[i]
 
 
 @kernel
-def sum_node(codes: Codes, starts: Ints, rows: Rows, masses: Ints, classes: Classes, sums: Ints) -> None:
-    """Add each of these rows' weight to the cell (bin, class) of each column.
+def sum_node(
+    codes: Codes,
+    starts: Ints,
+    rows: Rows,
+    weights: Weights,
+    scale: float,
+    classes: Classes,
+    sums: Ints,
+) -> None:
+    """Add the integer rint(w · scale) of each of these rows to its cell (bin, class) of each column.
 
-    Rows are taken tile by tile, so that what is read of them again for each column stays in the cache. Four
-    tables take turns: where most rows share a bin, an addition would otherwise wait for the last one.
+    Rows are taken tile by tile, so that what is read of them again for each column stays in the cache. Of
+    many rows four tables take turns: where most rows share a bin, an addition would otherwise wait for the
+    last one.
     """
-    tables = np.zeros((4, *sums.shape), np.int64)
-    own_masses, own_classes = np.empty(_TILE, np.int64), np.empty(_TILE, np.uint16)
+    n_classes = sums.shape[1]
+    tables = np.zeros((4 if rows.size >= _ROWS_FOR_TABLES else 1, sums.size), np.int64)
+    own_masses, own_classes = np.empty(_TILE, np.int64), np.empty(_TILE, np.int64)
+    every = rows.size == weights.size  # in whatever order, which makes no difference
     for first in range(0, rows.size, _TILE):
         last = min(first + _TILE, rows.size)
         own = rows[first:last]
-        if rows.size == masses.size:  # all rows, whose order makes no difference
-            for j in range(codes.shape[0]):
-                bins = tables[:, starts[j] : starts[j + 1]]
-                _add_rows(codes[j, first:last], masses[first:last], classes[first:last], bins)
-            continue
         for i in range(own.size):
-            own_masses[i], own_classes[i] = masses[own[i]], classes[own[i]]
+            row = np.uint64(first + i if every else own[i])
+            own_masses[i], own_classes[i] = np.int64(np.rint(weights[row] * scale)), classes[row]
         for j in range(codes.shape[0]):
-            _add_listed(codes[j], own, own_masses, own_classes, tables[:, starts[j] : starts[j + 1]])
+            begin, end = n_classes * starts[j], n_classes * starts[j + 1]
+            if every:
+                column = codes[j, first:last]
+                _add_rows(column, own_masses, own_classes, n_classes, tables, begin, end)
+            else:
+                _add_listed(codes[j], own, own_masses, own_classes, n_classes, tables, begin, end)
     for k in range(sums.shape[0]):
-        for c in range(sums.shape[1]):
-            sums[k, c] = tables[0, k, c] + tables[1, k, c] + tables[2, k, c] + tables[3, k, c]
+        for c in range(n_classes):
+            cell = np.int64(0)
+            for t in range(tables.shape[0]):
+                cell += tables[t, n_classes * k + c]
+            sums[k, c] = cell
 
 
 @kernel
-def count_node(codes: Codes, starts: Ints, rows: Rows, masses: Ints, sums: Ints) -> None:
+def count_node(codes: Codes, starts: Ints, rows: Rows, weights: Weights, scale: float, sums: Ints) -> None:
     """Count these rows, those without weight left out, per bin of each column in the last column of sums."""
     last = sums.shape[1] - 1
     for j in range(codes.shape[0]):
         column, bins = codes[j], sums[starts[j] : starts[j + 1]]
         for row in rows:
-            bins[column[row], last] += masses[row] > 0
+            bins[column[row], last] += np.rint(weights[row] * scale) > 0.0
 
 
 @kernel
-def _purity(side: Ints, missing: Ints, joined: bool, n_classes: int) -> tuple[float, float]:
-    """Σ m_k² / Σ m_k of the classes on a side of a cut, and Σ m_k; 0 if it is empty.
-
-    The missing values are there too if they are `joined`.
-    """
+def _purity(masses: Ints, n_classes: int) -> float:
+    """Σ m_k² / Σ m_k of the classes of a node; 0 if it is empty."""
     mass, squares = 0.0, 0.0
-    for k in range(n_classes):
-        own = np.float64(side[k] + missing[k] if joined else side[k])
+    for c in range(n_classes):
+        own = np.float64(masses[c])
         mass += own
         squares += own * own
-    return (squares / mass if mass > 0.0 else 0.0), mass
-
-
-@kernel
-def _judge(
-    below: Ints, above: Ints, missing: Ints, upwards: bool, n_classes: int, least_mass: float, least_rows: int
-) -> float:
-    """Purity that a cut leaves with the missing values above or below it; -1 if a side is too small."""
-    purity_below, mass_below = _purity(below, missing, not upwards, n_classes)
-    purity_above, mass_above = _purity(above, missing, upwards, n_classes)
-    smaller = min(mass_below, mass_above)
-    if smaller <= 0.0 or smaller < least_mass:
-        return -1.0
-    if below.size > n_classes:
-        rows = missing[n_classes]
-        rows_below = below[n_classes] + (0 if upwards else rows)
-        rows_above = above[n_classes] + (rows if upwards else 0)
-        if min(rows_below, rows_above) < least_rows:
-            return -1.0
-    return purity_below + purity_above
+    return squares / mass if mass > 0.0 else 0.0
 
 
 @kernel
 def _judge_cuts(
+    bins: Ints, n_classes: int, least_mass: float, least_rows: int, upwards: bool, purities: Any
+) -> None:
+    """Purity that each cut of a column, -inf first, leaves; -1 where a side is too small.
+
+    Missing values go above the cut if `upwards`, else below it. Class by class, so that the loops over cuts
+    can be done several cuts at a time.
+    """
+    n_cuts = purities.size
+    missing = bins[n_cuts]
+    mass_below, squares_below, mass_above, squares_above = np.zeros((4, n_cuts))
+    for c in range(n_classes):
+        below, above = (0, missing[c]) if upwards else (missing[c], 0)
+        for k in range(n_cuts):
+            above += bins[k, c]
+        for k in range(n_cuts):
+            own_below, own_above = np.float64(below), np.float64(above)
+            mass_below[k] += own_below
+            squares_below[k] += own_below * own_below
+            mass_above[k] += own_above
+            squares_above[k] += own_above * own_above
+            below += bins[k, c]
+            above -= bins[k, c]
+    for k in range(n_cuts):
+        smaller = min(mass_below[k], mass_above[k])
+        purity = squares_below[k] / mass_below[k] + squares_above[k] / mass_above[k]
+        purities[k] = -1.0 if smaller <= 0.0 or smaller < least_mass else purity
+    if bins.shape[1] > n_classes:
+        _refuse_few_rows(bins[:, n_classes], least_rows, upwards, purities)
+
+
+@kernel
+def _refuse_few_rows(rows: Any, least_rows: int, upwards: bool, purities: Any) -> None:
+    """Refuse the cuts of a column that leave a side too few rows; `rows` are counted by bin."""
+    n_cuts = purities.size
+    below, above = (0, rows[n_cuts]) if upwards else (rows[n_cuts], 0)
+    for k in range(n_cuts):
+        above += rows[k]
+    for k in range(n_cuts):
+        if min(below, above) < least_rows:
+            purities[k] = -1.0
+        below += rows[k]
+        above -= rows[k]
+
+
+@kernel
+def _judge_column(
     bins: Ints, n_classes: int, least_mass: float, least_rows: int, missing_below: Any, missing_above: Any
 ) -> None:
     """Judge each cut of a column, -inf first, with its missing values on either side."""
-    missing = bins[-1]
-    below, above = np.zeros(bins.shape[1], np.int64), np.zeros(bins.shape[1], np.int64)
-    absent = True
-    for c in range(bins.shape[1]):
-        absent = absent and missing[c] == 0
-        for k in range(bins.shape[0] - 1):
-            above[c] += bins[k, c]
-    for k in range(bins.shape[0] - 1):
-        if k > 0:
-            for c in range(bins.shape[1]):
-                below[c] += bins[k - 1, c]
-                above[c] -= bins[k - 1, c]
-        missing_above[k] = _judge(below, above, missing, True, n_classes, least_mass, least_rows)
-        if absent:
-            missing_below[k] = missing_above[k]
-        else:
-            missing_below[k] = _judge(below, above, missing, False, n_classes, least_mass, least_rows)
+    _judge_cuts(bins, n_classes, least_mass, least_rows, True, missing_above)
+    if bins[-1].any():
+        _judge_cuts(bins, n_classes, least_mass, least_rows, False, missing_below)
+    else:
+        missing_below[:] = missing_above
 
 
 @kernel
@@ -268,14 +314,13 @@ def find_split(
         below, above = missing_below[first:last], missing_above[first:last]
         if categorical[j]:
             order, shares = order_categories(bins, n_classes, added, slack)
-            _judge_cuts(_in_order(bins, order), n_classes, least_mass, least_rows, below, above)
+            _judge_column(_in_order(bins, order), n_classes, least_mass, least_rows, below, above)
             _keep_equals_together(shares, order, below, above)
         else:
-            _judge_cuts(bins, n_classes, least_mass, least_rows, below, above)
+            _judge_column(bins, n_classes, least_mass, least_rows, below, above)
         for k in range(first, last):
             best = max(best, missing_below[k], missing_above[k])
-    purity, _ = _purity(node, node, False, n_classes)
-    if best - purity <= slack:
+    if best - _purity(node, n_classes) <= slack:
         return -1, -1, False
     for j in range(starts.size - 1):
         for k in range(starts[j], starts[j + 1] - 1):
@@ -290,24 +335,23 @@ def find_split(
 
 
 @kernel
-def part_rows(column: NDArray[np.uint8], bins_above: NDArray[np.bool_], rows: Rows) -> int:
+def part_rows(column: Octets, bins_above: NDArray[np.bool_], rows: Rows) -> int:
     """Move the rows below a cut before those above it, each in their order; return how many are below."""
     later = np.empty_like(rows)
     n_below, n_above = 0, 0
     for i in range(rows.size):
+        # Without a branch, for the side of a row cannot be foretold.
         row = rows[i]
-        if bins_above[column[row]]:
-            later[n_above] = row
-            n_above += 1
-        else:
-            rows[n_below] = row
-            n_below += 1
+        above: int = np.int64(bins_above[column[row]])  # type: ignore[assignment]
+        rows[n_below], later[n_above] = row, row
+        n_below += 1 - above
+        n_above += above
     rows[n_below:] = later[:n_above]
     return n_below
 
 
 @kernel
-def mark_rows(rows: Rows, number: int, leaves: NDArray[np.uint16]) -> None:
-    """Note the leaf of rows."""
+def mark_rows(column: Octets, numbers: Octets, rows: Rows, leaves: Octets) -> None:
+    """Note the leaf of rows, by their bins of a column."""
     for row in rows:
-        leaves[row] = number
+        leaves[row] = numbers[column[row]]

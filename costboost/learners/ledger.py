@@ -1,10 +1,11 @@
-"""The account a stump learner keeps of its rows' weights, so that a round pays only for what has changed.
+"""The account a learner keeps of its rows' weights, so that a round pays only for what has changed.
 
-Rows of one kind that lie on one side of a stump have their weights multiplied by one factor. Weights are
-float64; what is added up are the integers rint(w · scale), so that the sums are the same to the bit whether
-they are added up anew or brought up to date, in whatever order. The scale is a power of two that stays as it
-is while the total lies within bounds; then weights and scale are set anew. When, and to what, depends on the
-integer sums alone: so the whole course is the same for every order of the rows.
+Rows of one kind that lie on one side of a stump, or get one answer of a tree, have their weights
+multiplied by one factor. Weights are float64; what is added up are the integers rint(w · scale), so that
+the sums are the same to the bit whether they are added up anew or brought up to date, in whatever order.
+The scale is a power of two that stays as it is while the total lies within bounds; then weights are set
+anew. When, and to what, depends on the integer sums alone: so the whole course is the same for every
+order of the rows.
 """
 
 import math
@@ -26,7 +27,7 @@ from costboost.kernels.ledger import (
 )
 from costboost.learners.columns import BinnedColumns
 
-__all__ = ["ABOVE", "BELOW", "LARGEST_EXPONENT", "MISSING", "Elsewhere", "Ledger"]
+__all__ = ["ABOVE", "BELOW", "MISSING", "SCALE", "Elsewhere", "Ledger"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -38,9 +39,10 @@ _SIDES = 3
 
 #: Binary logarithm of the total after it was set anew, at most, and of its bounds.
 _FRESH, _LEAST, _MOST = 57, 54, 61
-_SCALE = 2.0**_FRESH
+#: A weight w counts as the integer rint(w · SCALE).
+SCALE = 2.0**_FRESH
 #: Beyond this an exponential, or a product with it, might be no number.
-LARGEST_EXPONENT = 300.0
+_LARGEST_EXPONENT = 300.0
 #: A factor above this could make much of a weight that counts as little or nothing.
 _LARGEST_FACTOR = 2.0**20
 #: Share of rows above which adding all weights up anew is the faster way.
@@ -99,26 +101,28 @@ class Ledger:
     elsewhere : Elsewhere
     kinds : ndarray of shape (n,), uint8
         Rows of a kind are of one class and weighed alike.
-    signs : ndarray of shape (k,), int64
-        +1 or -1, the class of each kind.
+    counts : ndarray of shape (a, k), int64
+        By what the weight of a row of each kind is multiplied in each of the accounts.
     weights : ndarray of shape (n,), float64, >= 0, not all 0
         Kept and changed.
 
     Attributes
     ----------
-    sums : ndarray of shape (bins,), int64
-        Signed weight in each bin of each column.
+    sums : ndarray of shape (bins, a), int64
+        What each bin of each column holds in each account.
     """
 
     def __init__(
-        self, columns: BinnedColumns, elsewhere: Elsewhere, kinds: Octets, signs: Ints, weights: Floats
+        self, columns: BinnedColumns, elsewhere: Elsewhere, kinds: Octets, counts: Ints, weights: Floats
     ) -> None:
-        self.columns, self.elsewhere, self.kinds, self.signs = columns, elsewhere, kinds, signs
+        self.columns, self.elsewhere, self.kinds, self.counts = columns, elsewhere, kinds, counts
         self.weights = weights
-        self._mass = self._whole = 0
+        self._mass = 0
         tables = 4 if len(kinds) >= _ROWS_FOR_TABLES else 1
-        self.sums = np.zeros(columns.starts[-1], dtype=np.int64)
-        self._tables = np.zeros((tables, self.sums.size), dtype=np.int64)
+        bins, accounts = int(columns.starts[-1]), len(counts)
+        self.sums = np.zeros((bins, accounts), dtype=np.int64)
+        self._wholes = np.zeros(accounts, dtype=np.int64)
+        self._tables = np.zeros((tables, accounts, bins), dtype=np.int64)
         self._part = _Part(columns.codes[0], np.zeros(256, dtype=np.uint8), *np.zeros((2, 0, 0), np.int64))
         self._set_anew()
 
@@ -127,22 +131,23 @@ class Ledger:
         """Integer weight of all rows."""
         return self._mass
 
-    def part(self, column: int, sides: Octets) -> Ints:
-        """Part the rows by the sides of a stump; return the integer weight of each kind on each.
+    def part(self, codes: Octets, sides: Octets) -> Ints:
+        """Part the rows; return the integer weight of each kind on each side.
 
         Parameters
         ----------
-        column : int
-        sides : ndarray by bin of the column
+        codes : ndarray of shape (n,)
+            A column of bins, or the leaf of each row.
+        sides : ndarray by code
+            `BELOW`, `ABOVE` or `MISSING`.
 
         Returns
         -------
         ndarray of shape (k, 3), int64
         """
-        codes = self.columns.codes[column]
-        masses, counts = np.zeros((2, len(self.signs), _SIDES), dtype=np.int64)
+        masses, counts = np.zeros((2, self.counts.shape[1], _SIDES), dtype=np.int64)
         sum_sides(
-            codes, sides, _SIDES, self.kinds, self.weights, _SCALE, masses.reshape(-1), counts.reshape(-1)
+            codes, sides, _SIDES, self.kinds, self.weights, SCALE, masses.reshape(-1), counts.reshape(-1)
         )
         self._part = _Part(codes, sides, masses, counts)
         return masses
@@ -166,7 +171,7 @@ class Ledger:
             shares.reshape(-1),
             part.masses.reshape(-1),
             part.counts.reshape(-1),
-            LARGEST_EXPONENT,
+            _LARGEST_EXPONENT,
             factors.reshape(-1),
         )
         if greatest > _LARGEST_FACTOR or not 2.0**_LEAST < projected < 2.0**_MOST:
@@ -179,11 +184,11 @@ class Ledger:
     def _set_anew(self) -> None:
         """Bring the sum of the weights into (1/2, 1] by a power of two and add everything up."""
         _, exponent = math.frexp(total(self.weights))
-        self._change(np.full((len(self.signs), _SIDES), math.ldexp(1.0, -exponent)), anew=True)
+        self._change(np.full((self.counts.shape[1], _SIDES), math.ldexp(1.0, -exponent)), anew=True)
 
     def _change(self, factors: Floats, *, anew: bool) -> None:
         elsewhere, part = self.elsewhere, self._part
-        mass, whole = add_changes(
+        mass = add_changes(
             self.columns.codes,
             self.columns.starts,
             elsewhere.starts,
@@ -193,20 +198,21 @@ class Ledger:
             part.sides,
             _SIDES,
             self.kinds,
-            self.signs,
+            self.counts,
             factors.reshape(-1),
-            _SCALE,
+            SCALE,
             anew,
             self.weights,
             self._tables,
+            self._wholes,
         )
-        self._mass, self._whole = (mass, whole) if anew else (self._mass + mass, self._whole + whole)
-        join_tables(self._tables, self.columns.starts, elsewhere.frequent, self._whole, self.sums)
+        self._mass = mass if anew else self._mass + mass
+        join_tables(self._tables, self.columns.starts, elsewhere.frequent, self._wholes, self.sums)
 
 
 @dataclass(frozen=True)
 class _Part:
-    """How rows are parted: a column's codes, the side of each bin, weight and number of rows on each."""
+    """How rows are parted: their codes, the side of each code, weight and number of rows on each side."""
 
     codes: Octets
     sides: Octets

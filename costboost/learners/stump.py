@@ -181,10 +181,12 @@ class PreparedStump:
 
         Parameters
         ----------
-        kinds, signs, weights
+        kinds, weights
             As of a `Ledger`.
+        signs : ndarray of shape (k,), int64
+            +1 or -1, the class of each kind.
         """
-        return Ledger(self.columns, self._elsewhere, kinds, signs, weights)
+        return Ledger(self.columns, self._elsewhere, kinds, signs[None, :], weights)
 
     def fit_ledger(
         self, ledger: Ledger, labels: Labels
@@ -201,11 +203,11 @@ class PreparedStump:
         """
         slack = _slack(ledger.mass, len(ledger.kinds))
         # An edge moves by twice what its error moves.
-        found = find_signed_cut(self.columns.starts, ledger.sums, 2 * slack)
+        found = find_signed_cut(self.columns.starts, ledger.sums.reshape(-1), 2 * slack)
         column, index = found[0], found[1]
         sides = np.full(len(self.columns.cuts[column]) + 2, ABOVE, dtype=np.uint8)
         sides[: index + 1], sides[-1] = BELOW, MISSING
-        masses = ledger.part(column, sides)
+        masses = ledger.part(self.columns.codes[column], sides)
         weighed = masses.sum(axis=0)
         split = _named_sides(found, slack, int(weighed[ABOVE] - weighed[BELOW]), labels)
         answers = np.array([split.below, split.above, split.missing])

@@ -1,7 +1,9 @@
 """The histogram tree: cuts upon cuts, a few levels deep."""
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated, Any
 
 import numpy as np
@@ -11,11 +13,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from costboost.ensembles.trees import Branches
-from costboost.kernels.fixed_point import quantize
+from costboost.kernels.fixed_point import scaled
 from costboost.learners.columns import BinnedColumns
 from costboost.learners.foreign import Response
-from costboost.learners.tree_growth import GrownTree, Limits, grow
-from costboost.learners.tree_ledger import TreeLedger
+from costboost.learners.ledger import ABOVE, BELOW, SCALE, Elsewhere, Ledger
+from costboost.learners.tree_growth import GrownTree, Limits, WeighedRows, grow
 from costboost.learners.weak import Hypothesis, Labels, Sample, classes_of
 from costboost.learners.weights import read_weights
 from costboost.parameters import InCode, Range, check_parameters
@@ -129,7 +131,8 @@ class HistogramTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weights = read_weights(sample_weight, len(targets))
         classes, codes = classes_of(targets)
         columns = self._binned(features, weights)
-        self._adopt(grow(columns, quantize(weights), codes, len(classes), self._limits()), classes)
+        weighed = WeighedRows(*scaled(weights), codes, len(classes))
+        self._adopt(grow(columns, weighed, self._limits()), classes)
         return self
 
     def _binned(self, X: Floats, weights: Floats) -> BinnedColumns:
@@ -205,50 +208,59 @@ class PreparedTree:
         check_parameters(estimator)
         if response == "decision":
             raise ValueError("a tree has no decision function")
-        return cls(estimator, estimator._binned(X, weights), response)
+        return cls(clone(estimator), estimator._binned(X, weights), response)
 
     def fit(self, sample: Sample, labels: Labels, rng: np.random.Generator) -> Hypothesis:  # noqa: ARG002
         """Fit a tree under these weights and answer for every training row."""
-        n_classes = len(labels.classes)
         weights = sample.weights if sample.rows is None else self._spread(sample.rows, sample.weights)
-        grown = grow(self.columns, quantize(weights), labels.codes, n_classes, self.estimator._limits())
-        fitted = clone(self.estimator)._adopt(grown, labels.classes)
-        return Hypothesis(fitted, answers(fitted, labels.positive, self.response)[grown.leaves])
+        weighed = WeighedRows(*scaled(weights), labels.codes, len(labels.classes))
+        grown = grow(self.columns, weighed, self.estimator._limits())
+        fitted = copy(self.estimator)._adopt(grown, labels.classes)
+        said = grown.by_leaf(answers(fitted, labels.positive, self.response))
+        return Hypothesis(fitted, said[grown.leaves])
 
     @property
     def keeps_ledger(self) -> bool:
         """Whether answers are two, so that a ledger can be kept."""
         return self.response == "sign"
 
-    def ledger(self, kinds: NDArray[np.uint8], signs: NDArray[np.int64], weights: Floats) -> TreeLedger:
+    @cached_property
+    def _elsewhere(self) -> Elsewhere:
+        return Elsewhere.of(self.columns)
+
+    def ledger(self, kinds: NDArray[np.uint8], signs: NDArray[np.int64], weights: Floats) -> Ledger:
         """Open an account of weights, for `fit_ledger`.
 
         Parameters
         ----------
         kinds, weights
-            As of a `TreeLedger`.
-        signs : ndarray of shape (k,)
-            One for each kind.
+            As of a `Ledger`.
+        signs : ndarray of shape (k,), int64
+            +1 or -1, the class of each kind.
         """
-        return TreeLedger(kinds, len(signs), weights)
+        classes = np.array([signs < 0, signs > 0], dtype=np.int64)
+        return Ledger(self.columns, self._elsewhere, kinds, classes, weights)
 
     def fit_ledger(
-        self, ledger: TreeLedger, labels: Labels
+        self, ledger: Ledger, labels: Labels
     ) -> tuple[HistogramTree, NDArray[np.int64], NDArray[np.int64]]:
         """Fit a tree under the weights of a ledger, and part its rows by the tree's answers.
 
         Returns
         -------
         tree : HistogramTree
-        masses : ndarray of shape (k, 2), int64
-            Weight of each kind that gets each answer.
-        answers : ndarray of shape (2,), int
-            0 and 1: 1 is positive.
+        masses : ndarray of shape (k, 3), int64
+            Weight of each kind that gets each answer, the last of which none gets.
+        answers : ndarray of shape (3,), int
+            1 for an answer that is positive, else 0.
         """
-        grown = grow(self.columns, ledger.masses, labels.codes, 2, self.estimator._limits())
-        fitted = clone(self.estimator)._adopt(grown, labels.classes)
-        positive = (answers(fitted, labels.positive, self.response) > 0).astype(np.uint8)
-        return fitted, ledger.part(positive[grown.leaves]), np.arange(2)
+        sums = ledger.sums if labels.positive == 1 else ledger.sums[:, ::-1]
+        weighed = WeighedRows(ledger.weights, SCALE, labels.codes, 2, sums)
+        grown = grow(self.columns, weighed, self.estimator._limits())
+        fitted = copy(self.estimator)._adopt(grown, labels.classes)
+        positive = grown.by_leaf(answers(fitted, labels.positive, self.response)) > 0
+        sides = np.where(positive, ABOVE, BELOW).astype(np.uint8)
+        return fitted, ledger.part(grown.leaves, sides), np.array([0, 1, 0])
 
     def _spread(self, rows: NDArray[np.intp], weights: Floats) -> Floats:
         spread = np.zeros(self.columns.codes.shape[1])

@@ -1,6 +1,7 @@
 """Level by level growth of one tree over columns that were binned once."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +11,13 @@ from costboost.ensembles.trees import Branches
 from costboost.kernels.tree import count_node, find_split, mark_rows, order_categories, part_rows, sum_node
 from costboost.learners.columns import BinnedColumns
 
-__all__ = ["GrownTree", "Limits", "grow"]
+__all__ = ["GrownTree", "Limits", "WeighedRows", "grow"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+#: Numbers that a bin may have.
+_MOST_CODES = 256
 
 
 @dataclass(frozen=True)
@@ -38,20 +42,48 @@ class Limits:
 
 
 @dataclass(frozen=True)
+class WeighedRows:
+    """Training rows, and what they weigh.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n,), float64, >= 0, not all 0
+    scale : float
+        A weight w counts as the integer rint(w · scale); their sum is at most 2^61.
+    classes : ndarray of shape (n,), uint16
+        Class of each row, in [0, n_classes).
+    n_classes : int
+    sums : ndarray of shape (bins, n_classes), int64, optional
+        Integer weight of each class in each bin of each column, if it is known already.
+    """
+
+    weights: Floats
+    scale: float
+    classes: NDArray[np.uint16]
+    n_classes: int
+    sums: Ints | None = None
+
+
+@dataclass(frozen=True)
 class GrownTree:
-    """A tree, the integer weight of each class in each node, and the leaf of each training row.
+    """A tree of at most 256 leaves, the integer weight of each class in each node, and the leaf of each row.
 
     Parameters
     ----------
     branches : Branches
         Of one tree.
     masses : ndarray of shape (N, K), int64
-    leaves : ndarray of shape (n,), uint16
+    leaves : ndarray of shape (n,), uint8
+        Number among the leaves, in the order of the nodes.
     """
 
     branches: Branches
     masses: Ints
-    leaves: NDArray[np.uint16]
+    leaves: NDArray[np.uint8]
+
+    def by_leaf(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Those of values by node, (N, ...), that are of leaves."""
+        return values[self.branches.feature < 0]
 
 
 @dataclass(frozen=True)
@@ -73,62 +105,77 @@ class _Split:
 
 @dataclass
 class _Node:
-    """A node that may still be split: its rows, its sums (None where it is too deep), its class weights."""
+    """A node that may still be split: its class weights, and its rows and sums while they are its own.
 
-    rows: NDArray[np.uint32]
-    sums: Ints | None
+    Rows and sums are None where it is too deep to be split, and once they are those of its children.
+    """
+
     masses: Ints
+    rows: NDArray[np.uint32] | None = None
+    sums: Ints | None = None
     split: _Split | None = None
 
 
 class _Growth:
     """The growth of one tree: what all of its nodes read."""
 
-    def __init__(
-        self,
-        columns: BinnedColumns,
-        masses: Ints,
-        classes: NDArray[np.uint16],
-        n_classes: int,
-        limits: Limits,
-    ) -> None:
-        self.columns, self.masses, self.classes, self.limits = columns, masses, classes, limits
-        self.n_classes = n_classes
+    def __init__(self, columns: BinnedColumns, weighed: WeighedRows, limits: Limits) -> None:
+        self.columns, self.weighed, self.limits = columns, weighed, limits
+        self.n_classes = weighed.n_classes
         self.counted = limits.min_rows > 1
-        self.whole = int(masses.sum())
-        self.slack = float(max(int(1e-12 * self.whole), masses.size))
 
     def root(self) -> _Node:
-        rows = np.arange(self.masses.size, dtype=np.uint32)
-        sums = self.sums_of(rows)
-        first = sums[: self.columns.starts[1], : self.n_classes]
-        return _Node(rows, sums, first.sum(axis=0))
+        rows, sums = np.arange(self.weighed.weights.size, dtype=np.uint32), self.weighed.sums
+        sums = self.sums_of(rows) if sums is None else self._counted(rows, sums)
+        masses = sums[: self.columns.starts[1], : self.n_classes].sum(axis=0)
+        self.whole = int(masses.sum())
+        self.slack = float(max(int(1e-12 * self.whole), rows.size))
+        return _Node(masses, rows, sums)
 
     def sums_of(self, rows: NDArray[np.uint32]) -> Ints:
-        columns = self.columns
-        sums = np.zeros((int(columns.starts[-1]), self.n_classes + self.counted), dtype=np.int64)
-        sum_node(columns.codes, columns.starts, rows, self.masses, self.classes, sums)
-        if self.counted:
-            count_node(columns.codes, columns.starts, rows, self.masses, sums)
+        columns, weighed = self.columns, self.weighed
+        sums = np.empty((int(columns.starts[-1]), self.n_classes), dtype=np.int64)
+        sum_node(columns.codes, columns.starts, rows, weighed.weights, weighed.scale, weighed.classes, sums)
+        return self._counted(rows, sums)
+
+    def _counted(self, rows: NDArray[np.uint32], sums: Ints) -> Ints:
+        """Add a column of numbers of rows, if they matter."""
+        if not self.counted:
+            return np.ascontiguousarray(sums)
+        sums = np.column_stack([sums, np.zeros(len(sums), dtype=np.int64)])
+        weights, scale = self.weighed.weights, self.weighed.scale
+        count_node(self.columns.codes, self.columns.starts, rows, weights, scale, sums)
         return sums
 
     def split(self, node: _Node, depth: int) -> list[_Node]:
         """Split a node where that pays; return its children, none if it stays a leaf."""
-        if node.sums is None or np.count_nonzero(node.masses) < 2:
+        if node.rows is None or node.sums is None or np.count_nonzero(node.masses) < 2:
             return []
         node.split = split = self._found(node.sums)
         if split is None:
             return []
-        count = part_rows(self.columns.codes[split.column], split.above, node.rows)
-        below, above = node.rows[:count], node.rows[count:]
-        sums_below, sums_above = (
-            (None, None)
-            if depth == self.limits.max_depth
-            else self._sums_of_children(node.sums, below, above)
-        )
         masses = self._bins(node.sums, split.column)[~split.above].sum(axis=0)
+        below, above = _Node(masses), _Node(node.masses - masses)
+        if depth < self.limits.max_depth:
+            count = part_rows(self.columns.codes[split.column], split.above, node.rows)
+            below.rows, above.rows, node.rows = node.rows[:count], node.rows[count:], None
+            below.sums, above.sums = self._sums_of_children(node.sums, below.rows, above.rows)
         node.sums = None  # the largest part of the memory, no longer needed
-        return [_Node(below, sums_below, masses), _Node(above, sums_above, node.masses - masses)]
+        return [below, above]
+
+    def leaves(self, nodes: list[_Node]) -> NDArray[np.uint8]:
+        """(n,): the number of each row's leaf among all."""
+        leaves, codes = np.empty(self.weighed.weights.size, dtype=np.uint8), self.columns.codes
+        numbers = np.cumsum([node.split is None for node in nodes]) - 1
+        children = iter(range(1, len(nodes)))  # of the nodes that are split, in their order
+        for node, number in zip(nodes, numbers, strict=True):
+            column, by_bin = 0, np.full(_MOST_CODES, number)
+            if node.split is not None:
+                column, below, above = node.split.column, next(children), next(children)
+                by_bin = np.where(node.split.above, numbers[above], numbers[below])
+            if node.rows is not None:
+                mark_rows(codes[column], by_bin.astype(np.uint8), node.rows, leaves)
+        return leaves
 
     def _sums_of_children(
         self, whole: Ints, below: NDArray[np.uint32], above: NDArray[np.uint32]
@@ -170,32 +217,15 @@ class _Growth:
         return _Split(column, columns.cut(column, index), above)
 
 
-def grow(
-    columns: BinnedColumns, masses: Ints, classes: NDArray[np.uint16], n_classes: int, limits: Limits
-) -> GrownTree:
-    """Grow a tree under these weights.
-
-    Parameters
-    ----------
-    columns : BinnedColumns
-        Of at most 255 bins.
-    masses : ndarray of shape (n,), int64, >= 0, not all 0
-        Integer weights, of a sum of at most 2^61.
-    classes : ndarray of shape (n,), uint16
-        Class of each row, in [0, n_classes).
-    n_classes : int
-    limits : Limits
-    """
-    growth = _Growth(columns, masses, classes, n_classes, limits)
+def grow(columns: BinnedColumns, weighed: WeighedRows, limits: Limits) -> GrownTree:
+    """Grow a tree under these weights; columns have at most 255 bins."""
+    growth = _Growth(columns, weighed, limits)
     nodes = level = [growth.root()]
     for depth in range(1, limits.max_depth + 1):
         level = [child for node in level for child in growth.split(node, depth)]
         nodes = nodes + level
-    leaves = np.empty(masses.size, dtype=np.uint16)
-    for number, node in enumerate(nodes):
-        if node.split is None:
-            mark_rows(node.rows, number, leaves)
-    return GrownTree(_branches(columns, nodes), np.array([node.masses for node in nodes]), leaves)
+    masses = np.array([node.masses for node in nodes])
+    return GrownTree(_branches(columns, nodes), masses, growth.leaves(nodes))
 
 
 def _branches(columns: BinnedColumns, nodes: list[_Node]) -> Branches:

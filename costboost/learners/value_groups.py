@@ -70,18 +70,22 @@ class ValueGroups:
         number_rows(self.rows, numbers, out)
 
     def neighbours(self, keys: Keys, ends: NDArray[np.bool_]) -> tuple[Keys, Keys]:
-        """Greatest key before each end of a bin and least key after it."""
-        lowest, highest = self._bounds(keys, ends | np.roll(ends, 1))
-        return highest[self.numbers[ends]], lowest[self.numbers[np.roll(ends, 1)]]
+        """Greatest key before each end of a bin and least key after it; no bin ends after the last group."""
+        last = np.flatnonzero(ends)
+        before, after = self.numbers[last], self.numbers[last + 1]
+        lowest, highest = self._bounds(keys, np.concatenate([before, after]))
+        return highest[before], lowest[after]
 
     def any_mixed(self, keys: Keys, which: NDArray[np.bool_]) -> bool:
         """Whether one of these groups holds several values."""
-        lowest, highest = self._bounds(keys, which) if which.any() else (keys[:0], keys[:0])
+        if not which.any():
+            return False
+        lowest, highest = self._bounds(keys, self.numbers[which])
         return bool((lowest < highest).any())
 
-    def _bounds(self, keys: Keys, which: NDArray[np.bool_]) -> tuple[Keys, Keys]:
+    def _bounds(self, keys: Keys, which: NDArray[np.intp]) -> tuple[Keys, Keys]:
         watched = np.zeros(self.absent + 1, dtype=np.bool_)
-        watched[self.numbers[which]] = True
+        watched[which] = True
         lowest = np.full(watched.size, _missing(keys), dtype=keys.dtype)
         highest = np.zeros(watched.size, dtype=keys.dtype)
         bound_groups(keys, self.rows, watched, lowest, highest)
@@ -163,7 +167,7 @@ def number_distinct(values: NDArray[np.float64], most: int) -> tuple[NDArray[np.
 
 
 def _missing(keys: Keys) -> np.uint64:
-    return np.uint64(np.iinfo(keys.dtype).max)
+    return np.uint64(2 ** (8 * keys.itemsize) - 1)
 
 
 def _distinct(keys: Keys, masses: Ints) -> ValueGroups | None:
@@ -189,15 +193,15 @@ def _by_stretch(keys: Keys, masses: Ints) -> ValueGroups:
     starts, shifts = (ends - sizes).astype(np.uint32), (shift - parts).astype(np.uint8)
     sums, rows = np.zeros(ends[-1], dtype=np.int64), np.empty(keys.size, dtype=np.uint32)
     group_by_stretch(keys, masses, missing, *place, starts, shifts, sums, rows)
-    numbers = np.flatnonzero(sums)
+    numbers = np.flatnonzero(sums > 0)
     return ValueGroups(sums[numbers], numbers, rows, sums.size)
 
 
 def _bits_of_parts(stretches: Ints, most: int) -> NDArray[np.intp]:
     """By stretch the binary logarithm, rounded up, of its share of all parts."""
     mantissa, exponent = np.frexp(stretches / stretches.sum() * 2.0**_PARTS)
-    bits: NDArray[np.intp] = np.clip(exponent - (mantissa == 0.5), 0, most)
-    return bits
+    bits: NDArray[np.intp] = exponent - (mantissa == 0.5)
+    return np.minimum(np.maximum(bits, 0), most)
 
 
 def _sorted(keys: Keys, masses: Ints) -> ValueGroups:

@@ -102,12 +102,13 @@ def test_rows_drawn_with_repeats_count_as_often() -> None:
 
 def test_columns_are_summed_alike_whatever_the_number_of_rows() -> None:
     rng = np.random.default_rng(0)
-    for n in (*range(1, 12), 8191, 8192, 20_000):
+    for n in (*range(1, 12), 8191, 8192, 20_000, 30_000):
         columns = BinnedColumns.of(rng.integers(0, 4, (n, 2)).astype(float), np.ones(n), 255)
         masses, classes = rng.integers(0, 100, n), rng.integers(0, 3, n).astype(np.uint16)
+        weights = masses / 8 + 0.01
         for rows in (np.arange(n, dtype=np.uint32), np.flatnonzero(rng.random(n) < 0.7).astype(np.uint32)):
             sums = np.empty((columns.starts[-1], 3), dtype=np.int64)
-            sum_node(columns.codes, columns.starts, rows, masses, classes, sums)
+            sum_node(columns.codes, columns.starts, rows, weights, 8.0, classes, sums)
             expected = np.zeros_like(sums)
             for codes, start in zip(columns.codes, columns.starts[:-1], strict=True):
                 np.add.at(expected, (start + codes[rows].astype(int), classes[rows]), masses[rows])
