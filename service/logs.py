@@ -34,10 +34,33 @@ def configure(level: str) -> None:
         logger_factory=structlog.BytesLoggerFactory(sys.stderr.buffer),
         cache_logger_on_first_use=True,
     )
+    _Lines.are_written = number <= logging.INFO
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonFormatter())
     # Libraries say much at "info"; from them only what an operator must know is kept.
     logging.basicConfig(level=max(number, logging.WARNING), handlers=[handler], force=True)
+
+
+class _Lines:
+    """Whether lines of level "info" are written; not before logging is configured."""
+
+    are_written = False
+
+
+def write_line(event: str, fields: dict[str, Any]) -> None:
+    """
+    Write a line of level "info": what is said of each request, for which structlog takes three times as long.
+
+    Parameters
+    ----------
+    fields : dict
+        Ids and figures, in the order of the line.
+    """
+    if _Lines.are_written:
+        now = datetime.now(UTC).isoformat().replace("+00:00", "Z")
+        line = msgspec.json.encode({**fields, "event": event, "level": "info", "timestamp": now})
+        sys.stderr.buffer.write(line + b"\n")
+        sys.stderr.buffer.flush()
 
 
 def request_id() -> str | None:

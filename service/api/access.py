@@ -4,10 +4,10 @@ from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
 import anyio.to_thread
-from starlette.datastructures import Headers
 from starlette.types import Scope as AsgiScope
 
 from service.api.rates import Rates
+from service.api.raw_headers import header, headers_of
 from service.domain.access import ANYONE, SCOPES, Caller, Scope
 from service.domain.errors import ForbiddenError, UnauthorizedError
 from service.usecases.access import KeyRing
@@ -70,7 +70,7 @@ async def admit(scope: AsgiScope, scopes: tuple[Scope, ...] | None) -> None:
     """
     needs_key: bool = scope["app"].state.needs_keys
     # Where none is needed, one that is sent counts all the same: who sends it means its tenant and scopes.
-    if scopes is None or not (needs_key or "authorization" in Headers(scope=scope)):
+    if scopes is None or not (needs_key or header(scope, b"authorization") is not None):
         return
     keys: KeyRing = scope["app"].state.keys
     caller = await _caller(keys, _token(scope))
@@ -94,7 +94,7 @@ async def _caller(keys: KeyRing, token: str) -> Caller:
 
 
 def _token(scope: AsgiScope) -> str:
-    given = Headers(scope=scope).getlist("authorization")
+    given = headers_of(scope, b"authorization")
     scheme, _, token = given[0].partition(" ") if len(given) == 1 else ("", "", "")
     if scheme.lower() != "bearer" or not token.strip():
         raise UnauthorizedError("unauthorized", "send `Authorization: Bearer` with an API key")

@@ -1,16 +1,18 @@
 """Clients that stop sending: a connection that owes bytes is closed, so that nobody can hold many."""
 
 import asyncio
-from typing import Any
+from typing import Any, Final
 
 from starlette.exceptions import HTTPException
-from starlette.types import Message, Receive
+from starlette.types import Message, Receive, Scope
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 #: From the first byte of a request, or from the connection, to the end of its headers.
 HEAD_SECONDS = 10.0
 #: Between two pieces of a body.
 STALL_SECONDS = 10.0
+#: Key of a request's scope once all of its body has come.
+WHOLE: Final = "costboost.whole"
 
 
 class DeadlineProtocol(HttpToolsProtocol):
@@ -36,6 +38,11 @@ class DeadlineProtocol(HttpToolsProtocol):
         self._forget()
         super().on_headers_complete()
 
+    def on_message_complete(self) -> None:
+        """Note that the whole body is here: it need not be waited for."""
+        self.scope[WHOLE] = True  # type: ignore[typeddict-unknown-key]
+        super().on_message_complete()
+
     def connection_lost(self, exc: Exception | None) -> None:
         """End."""
         self._forget()
@@ -50,7 +57,7 @@ class DeadlineProtocol(HttpToolsProtocol):
             self._deadline = None
 
 
-async def receive_in_time(receive: Receive) -> Message:
+async def receive_in_time(scope: Scope, receive: Receive) -> Message:
     """
     Receive the next piece of a body.
 
@@ -59,6 +66,8 @@ async def receive_in_time(receive: Receive) -> Message:
     HTTPException
         It does not come (408).
     """
+    if WHOLE in scope:
+        return await receive()
     try:
         async with asyncio.timeout(STALL_SECONDS):
             return await receive()

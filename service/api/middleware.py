@@ -1,12 +1,12 @@
 """What happens around every request: its id, its log line and figures, its limits, its origin."""
 
+import os
 import re
 import time
+from functools import lru_cache
 from urllib.parse import unquote_to_bytes, urlsplit
-from uuid import uuid4
 
 import structlog
-from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -16,7 +16,9 @@ from service.api.errors import unexpected
 from service.api.figures import REQUEST_SECONDS, REQUESTS
 from service.api.prediction_streams import is_streamed
 from service.api.problems import problem
+from service.api.raw_headers import header, headers_of
 from service.api.telemetry import trace_id
+from service.logs import write_line
 
 #: Request ids of callers are taken over only in this form, so that no log line can be forged.
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
@@ -28,7 +30,10 @@ MAX_DOCUMENT_BYTES = 1 << 20
 
 LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
 
-log = structlog.get_logger("service.api")
+#: Answers and their seconds, by what tells them apart: finding a figure by its labels takes longer than to
+#: count in it.
+_answers = lru_cache(maxsize=4096)(REQUESTS.labels)
+_seconds = lru_cache(maxsize=1024)(REQUEST_SECONDS.labels)
 
 
 class RequestContext:
@@ -42,18 +47,18 @@ class RequestContext:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        request_id = _request_id(Headers(scope=scope))
-        scope.setdefault("state", {})["request_id"] = request_id
-        structlog.contextvars.bind_contextvars(request_id=request_id)
-        if (trace := trace_id(Headers(scope=scope))) is not None:
-            structlog.contextvars.bind_contextvars(trace_id=trace)
+        ids = _ids(scope)
+        scope.setdefault("state", {})["request_id"] = ids["request_id"]
+        structlog.contextvars.bind_contextvars(**ids)
+        given_id = b"x-request-id", ids["request_id"].encode()
         started, status = time.perf_counter(), 0
 
         async def send_with_id(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                MutableHeaders(scope=message)["X-Request-ID"] = request_id
+                others = [one for one in message.get("headers", ()) if one[0] != b"x-request-id"]
+                message["headers"] = [*others, given_id]
             await send(message)
 
         try:
@@ -64,22 +69,30 @@ class RequestContext:
                 raise
             await unexpected(Request(scope), error)(scope, receive, send_with_id)
         finally:
-            _record(scope, status, time.perf_counter() - started)
+            _record(scope, status, time.perf_counter() - started, ids)
             structlog.contextvars.clear_contextvars()
 
 
-def _request_id(headers: Headers) -> str:
-    given = headers.get("x-request-id", "")
-    return given if _REQUEST_ID.fullmatch(given) else uuid4().hex
+def _ids(scope: Scope) -> dict[str, str]:
+    """Ids that the lines of a request have: its own, and that of its trace if there is one."""
+    given = header(scope, b"x-request-id")
+    is_sound = given is not None and _REQUEST_ID.fullmatch(given) is not None
+    ids = {"request_id": given if given is not None and is_sound else os.urandom(16).hex()}
+    if (trace := trace_id(header(scope, b"traceparent"))) is not None:
+        ids["trace_id"] = trace
+    return ids
 
 
-def _record(scope: Scope, status: int, seconds: float) -> None:
+def _record(scope: Scope, status: int, seconds: float, ids: dict[str, str]) -> None:
     # The template of the route, never the path: ids would make endless series.
-    route = getattr(scope.get("route"), "path_format", "unmatched")
-    REQUESTS.labels(scope["method"], route, str(status)).inc()
-    REQUEST_SECONDS.labels(scope["method"], route).observe(seconds)
+    method, route = scope["method"], getattr(scope.get("route"), "path_format", "unmatched")
+    _answers(method, route, str(status)).inc()
+    _seconds(method, route).observe(seconds)
     if not route.startswith(("/livez", "/readyz", "/metrics")):
-        log.info("request", method=scope["method"], route=route, status=status, ms=round(seconds * 1000, 3))
+        write_line(
+            "request",
+            {"method": method, "route": route, "status": status, "ms": round(seconds * 1000, 3), **ids},
+        )
 
 
 class RequestLimits:
@@ -95,52 +108,52 @@ class RequestLimits:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        request = Request(scope)
-        refusal = self._refusal(request)
+        limit = self._limit(scope)
+        refusal = _refusal(scope, limit)
         if refusal is not None:
-            await problem(request, *refusal, headers={"Connection": "close"})(scope, receive, send)
+            await problem(Request(scope), *refusal, headers={"Connection": "close"})(scope, receive, send)
             return
-        await self.app(scope, _counted(receive, self._limit(request)), send)
+        await self.app(scope, _counted(scope, receive, limit), send)
 
-    def _limit(self, request: Request) -> int:
-        media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        path = request.scope["path"]
+    def _limit(self, scope: Scope) -> int:
+        path: str = scope["path"]
+        if path.endswith("/predict") and is_streamed(scope):
+            return max(self.max_upload_bytes, self.max_predict_bytes)
+        if path.endswith(("/predict", "/infer")):
+            return self.max_predict_bytes
+        media_type = (header(scope, b"content-type") or "").partition(";")[0].strip().lower()
         is_upload = path == "/v1/datasets" or (
             path in ("/v1/training-jobs", "/v1/batch-predictions") and media_type == "multipart/form-data"
         )
         is_upload = is_upload or (path.endswith("/versions") and media_type == "application/zip")
-        if path.endswith("/predict") and is_streamed(request.headers):
-            return max(self.max_upload_bytes, self.max_predict_bytes)
-        if path.endswith(("/predict", "/infer")):
-            return self.max_predict_bytes
         return self.max_upload_bytes if is_upload else MAX_DOCUMENT_BYTES
 
-    def _refusal(self, request: Request) -> tuple[int, str, str] | None:
-        if sum(len(name) + len(value) for name, value in request.scope["headers"]) > MAX_HEADER_BYTES:
-            return 431, "headers_too_large", f"the headers are larger than {MAX_HEADER_BYTES} bytes"
-        fault = _malformed(request)
-        if fault is not None:
-            return 400, "malformed", fault
-        if request.headers.get("content-encoding", "identity").lower() != "identity":
-            return (
-                415,
-                "unsupported_media_type",
-                "a compressed body is not read; Parquet is the compressed form",
-            )
-        length = request.headers.get("content-length", "0")
-        if length.isdigit() and int(length) > self._limit(request):
-            return 413, "body_too_large", f"the body is larger than {self._limit(request)} bytes"
-        return None
+
+def _refusal(scope: Scope, limit: int) -> tuple[int, str, str] | None:
+    if sum([len(name) + len(value) for name, value in scope["headers"]]) > MAX_HEADER_BYTES:
+        return 431, "headers_too_large", f"the headers are larger than {MAX_HEADER_BYTES} bytes"
+    fault = _malformed(scope)
+    if fault is not None:
+        return 400, "malformed", fault
+    if (header(scope, b"content-encoding") or "identity").lower() != "identity":
+        detail = "a compressed body is not read; Parquet is the compressed form"
+        return 415, "unsupported_media_type", detail
+    length = header(scope, b"content-length") or "0"
+    if length.isdigit() and int(length) > limit:
+        return 413, "body_too_large", f"the body is larger than {limit} bytes"
+    return None
 
 
-def _malformed(request: Request) -> str | None:
-    path = request.scope["raw_path"]
-    if b"%00" in path + request.scope["query_string"]:
+def _malformed(scope: Scope) -> str | None:
+    path = scope["raw_path"]
+    if b"%00" in path or b"%00" in scope["query_string"]:
         return "the address holds a NUL"
     if b"%" in path and not _is_utf8(unquote_to_bytes(path)):
         return "the path is not UTF-8"
-    twice = [name for name in ("host", "origin") if len(request.headers.getlist(name)) > 1]
-    return f"the header {twice[0]} comes twice" if twice else None
+    for name in (b"host", b"origin"):
+        if len(headers_of(scope, name)) > 1:
+            return f"the header {name.decode()} comes twice"
+    return None
 
 
 def _is_utf8(data: bytes) -> bool:
@@ -151,14 +164,14 @@ def _is_utf8(data: bytes) -> bool:
     return True
 
 
-def _counted(receive: Receive, limit: int) -> Receive:
+def _counted(scope: Scope, receive: Receive, limit: int) -> Receive:
     """Cut off a body that grows beyond its limit without having said so, or that stops before its end."""
     received, is_over = 0, False
 
     async def receive_counted() -> Message:
         nonlocal received, is_over
         # After the body only the end of the connection is waited for, which may take its time.
-        message = await (receive() if is_over else receive_in_time(receive))
+        message = await (receive() if is_over else receive_in_time(scope, receive))
         is_over = not message.get("more_body", False)
         received += len(message.get("body", b""))
         if received > limit:
@@ -182,27 +195,28 @@ class OriginGuard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
         if scope["type"] == "http":
-            detail = _foreign(Headers(scope=scope))
+            detail = _foreign(scope)
             if detail is not None:
                 await problem(Request(scope), 403, "foreign_origin", detail)(scope, receive, send)
                 return
         await self.app(scope, receive, send)
 
 
-def _foreign(headers: Headers) -> str | None:
-    host = headers.get("host", "")
-    if _hostname(f"//{host}") not in LOOPBACK_HOSTS:
+def _foreign(scope: Scope) -> str | None:
+    host = header(scope, b"host") or ""
+    if not _is_loopback(host):
         return "without API keys this service answers only to a loopback Host"
-    origin = headers.get("origin")
+    origin = header(scope, b"origin")
     if origin is not None and origin.partition("://")[2] != host:
         return "without API keys requests from other sites are refused"
-    if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+    if header(scope, b"sec-fetch-site") not in (None, "none", "same-origin"):
         return "without API keys requests from other sites are refused"
     return None
 
 
-def _hostname(address: str) -> str | None:
+@lru_cache(maxsize=64)
+def _is_loopback(host: str) -> bool:
     try:
-        return urlsplit(address).hostname
+        return urlsplit(f"//{host}").hostname in LOOPBACK_HOSTS
     except ValueError:  # brackets that do not close
-        return None
+        return False

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import BinaryIO, Final
 
 import anyio.to_thread
-from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
@@ -15,6 +14,7 @@ from starlette.types import Receive, Scope, Send
 from service.api.accept import preferred
 from service.api.errors import status_of
 from service.api.problems import problem
+from service.api.raw_headers import header
 from service.artifacts.folder import FolderStore
 from service.domain.errors import CostboostError, FieldError, InvalidError, MalformedError
 from service.rows import MEDIA_TYPES, media_type_of
@@ -32,11 +32,11 @@ _ROW: Final = re.compile(r"/rows/(\d+)")
 Decide = Callable[[bytes], Awaitable[tuple[bytes, int]]]
 
 
-def is_streamed(headers: Headers) -> bool:
+def is_streamed(scope: Scope) -> bool:
     """Whether rows come as NDJSON and are answered so."""
     try:
-        given = media_type_of(headers.get("content-type", ""))
-        return given == NDJSON == preferred(headers.get("accept", ""), MEDIA_TYPES, given)
+        given = media_type_of(header(scope, b"content-type") or "")
+        return given == NDJSON == preferred(header(scope, b"accept") or "", MEDIA_TYPES, given)
     except CostboostError:  # refused by the handler
         return False
 

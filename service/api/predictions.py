@@ -23,6 +23,7 @@ from service.api.prediction_schema import OPENAPI, PREDICTED
 from service.api.prediction_streams import answer_in_parts, received
 from service.api.prediction_tables import encode_predictions
 from service.api.problems import responses
+from service.api.raw_headers import header
 from service.api.routes import DirectRoute
 from service.api.single_answers import encode_row
 from service.domain.decision_records import DecisionRecord
@@ -119,8 +120,8 @@ async def _answer(request: Request, model: str | None = None) -> Response:
 
 
 async def _answer_to(request: Request, model: str | None, query: PredictOptions) -> Response:
-    given = media_type_of(request.headers.get("content-type", ""))
-    wanted = cast(MediaType, preferred(request.headers.get("accept", ""), MEDIA_TYPES, given))
+    given = media_type_of(header(request.scope, b"content-type") or "")
+    wanted = cast(MediaType, preferred(header(request.scope, b"accept") or "", MEDIA_TYPES, given))
     path = _path(caller_of(request.scope).tenant, model, query)
     if given == wanted == NDJSON:
         return await _stream(request, path, query)
@@ -134,7 +135,9 @@ async def _answer_to(request: Request, model: str | None, query: PredictOptions)
     is_inline = is_small and is_quick and len(sent) <= INLINE_ROWS
     answer, recorded = work() if is_inline else await in_thread(request, work)
     await _record(request, recorded)
-    return Response(answer, media_type=wanted, headers=None if wanted == JSON else {"Vary": "Accept"})
+    if wanted == JSON:
+        return Response(answer + b"\n", media_type=JSON)
+    return Response(answer, media_type=wanted, headers={"Vary": "Accept"})
 
 
 async def _stream(request: Request, path: Selector, query: PredictOptions) -> Response:
@@ -200,11 +203,13 @@ def _read(
     wiring: Wiring, body: bytes, media_type: MediaType, query: PredictOptions
 ) -> tuple[PredictOptions, Sent]:
     """Options and rows of a body; only JSON has room for options."""
-    with READ.time():
-        return _read_timed(wiring, body, media_type, query)
+    began = perf_counter()
+    wish, sent = _read_untimed(wiring, body, media_type, query)
+    READ.observe(perf_counter() - began)
+    return wish, sent
 
 
-def _read_timed(
+def _read_untimed(
     wiring: Wiring, body: bytes, media_type: MediaType, query: PredictOptions
 ) -> tuple[PredictOptions, Sent]:
     if media_type == JSON:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
@@ -46,7 +46,13 @@ class StrictRoute(APIRoute):
 
     def opened_by(self, method: str) -> tuple[AccessScope, ...] | None:
         """Tell the scopes of which a caller needs one; None where no key is needed."""
-        return scopes_of(self.endpoint, [str(tag) for tag in self.tags], method)
+        if method not in self._opened_by:
+            self._opened_by[method] = scopes_of(self.endpoint, [str(tag) for tag in self.tags], method)
+        return self._opened_by[method]
+
+    @cached_property
+    def _opened_by(self) -> dict[str, tuple[AccessScope, ...] | None]:
+        return {}
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Admit the caller and answer; what creates is done once for each `Idempotency-Key`."""
@@ -77,7 +83,7 @@ class DirectRoute(StrictRoute):
     A route whose handler takes the request and the parameters of its path, and answers with a response.
 
     It is called as it is: FastAPI's search for dependencies would take longer than to decide one row. Only
-    for what neither creates nor is asked for with `If-None-Match`.
+    for what neither creates nor is asked for with `If-None-Match`; its handler ends JSON with a newline.
     """
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -86,11 +92,28 @@ class DirectRoute(StrictRoute):
             await super().handle(scope, receive, send)  # refuses it
             return
         await admit(scope, self.opened_by(scope["method"]))
-        request = Request(scope, receive)
+        request = DirectRequest(scope, receive)
         if scope["query_string"]:
             _refuse_unknown(request, self.known_parameters)
-        answer = _ended(await self.endpoint(request, **scope["path_params"]))
+        answer = await self.endpoint(request, **scope["path_params"])
         await answer(scope, receive, send)
+
+
+class DirectRequest(Request):
+    """A request whose body is read as a whole; it has mostly come in one piece."""
+
+    async def body(self) -> bytes:
+        """Give the whole body."""
+        if not hasattr(self, "_body"):
+            parts, is_over = list[bytes](), False
+            while not is_over:
+                message = await self.receive()
+                if message["type"] == "http.disconnect":
+                    raise ClientDisconnect
+                parts.append(message.get("body", b""))
+                is_over = not message.get("more_body", False)
+            self._body = b"".join(parts)
+        return self._body
 
 
 def _ended(answer: Response) -> Response:

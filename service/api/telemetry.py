@@ -6,7 +6,6 @@ from typing import Any, Final
 
 from fastapi.telemetry import TelemetryConfig
 from opentelemetry import trace
-from starlette.datastructures import Headers
 
 _EXPORTERS: Final = "OTEL_EXPORTER_OTLP_"
 #: Probes say nothing; the address of a subject names whom it is about.
@@ -25,12 +24,12 @@ def telemetry(environ: Mapping[str, str]) -> TelemetryConfig:
     }
 
 
-def trace_id(headers: Headers) -> str | None:
+def trace_id(traceparent: str | None) -> str | None:
     """Give the trace that a request belongs to: that of the current span, else of the caller's header."""
     span = trace.get_current_span().get_span_context()
     if span.is_valid:
         return trace.format_trace_id(span.trace_id)
-    found = _TRACEPARENT.fullmatch(headers.get("traceparent", ""))
+    found = None if traceparent is None else _TRACEPARENT.fullmatch(traceparent)
     return None if found is None else found[1]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from itertools import chain
+from math import isfinite
 from operator import itemgetter
 from typing import Any
 
@@ -111,10 +112,12 @@ def decode_row(
         name = column.name
         if name not in row:
             return None
-        try:
-            value = VALUES[column.type](row[name])
-        except CellFaultError:
-            return None
+        value = row[name]
+        if type(value) is not float or column.type != "number" or not isfinite(value):
+            try:
+                value = VALUES[column.type](value)
+            except CellFaultError:
+                return None
         if not column.nullable and (value is None or value != value):  # noqa: PLR0124 - NaN
             return None
         typed[name] = value
