@@ -151,4 +151,4 @@ def test_serving_code_loads_numpy_only():
         "heavy = {'sklearn', 'numba', 'joblib', 'scipy', 'pandas'} & set(sys.modules)\n"
         "assert not heavy, heavy"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0

@@ -21,7 +21,7 @@ from costboost.model import CostSensitiveModel
 from costboost.persistence import ArtifactError, dump, load, load_scorer, read_header
 from costboost.registry import ALGORITHMS, make
 from costboost.splits import Split
-from tests.costboost.test_persistence import JUNK, behaves, paths, replaced, table
+from tests.costboost.test_persistence import JUNK, check_behaviour, paths, replaced, table
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.*kept no hypothesis:UserWarning", "ignore:.*costs compound over the rounds:UserWarning"
@@ -136,7 +136,8 @@ def test_serving_needs_numpy_alone(learner: str, tmp_path: Any) -> None:
         "heavy = {'sklearn', 'numba', 'joblib', 'scipy', 'pandas'} & set(sys.modules)\n"
         "assert not heavy, heavy"
     )
-    subprocess.run([sys.executable, "-c", code, str(tmp_path / "model")], check=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "model")], check=False, timeout=60)
+    assert done.returncode == 0
 
 
 # Hostile bytes with a right digest
@@ -157,7 +158,7 @@ def test_a_forged_header_is_refused_or_sound(data: st.DataObject) -> None:
         signed = persistence._signed(forged, arrays)
     except (ValueError, TypeError, OverflowError):  # json cannot write it either
         return
-    behaves(signed)
+    check_behaviour(signed)
 
 
 @settings(max_examples=200)
@@ -175,7 +176,7 @@ def test_forged_arrays_are_refused_or_sound(data: st.DataObject) -> None:
             else [-1, 0, 1, 2**31 - 1, 3, 7, -(2**31)]
         )
         values[data.draw(st.integers(0, len(values) - 1))] = data.draw(st.sampled_from(odd))
-    behaves(persistence._signed(header, arrays | {name: values}))
+    check_behaviour(persistence._signed(header, arrays | {name: values}))
 
 
 @pytest.mark.parametrize("learner", ["tree", "svm", "rbf"])
