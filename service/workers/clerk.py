@@ -10,6 +10,7 @@ from typing import NoReturn
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
+from service.queue import keep_registered
 from service.usecases import attempts, workers
 from service.wiring import Wiring
 from service.workers.supervisor import Supervisor
@@ -87,6 +88,7 @@ class Warden(threading.Thread):
         wiring = self._wiring
         workers.reap(wiring.sessions, wiring.queue, wiring.database, self._lease)
         if time.monotonic() >= self._next_reconcile:
+            keep_registered(wiring.settings.workers, wiring.settings.poll_seconds)
             workers.reconcile(wiring.sessions, wiring.readers, wiring.queue, wiring.database)
             self._next_reconcile = time.monotonic() + RECONCILE_SECONDS
 

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -182,6 +183,22 @@ def test_children_die_with_their_owner() -> None:
         child = psutil.Process(grandchild).ppid()
         owner.kill()
     wait_until(lambda: ended(child) and ended(grandchild))
+
+
+def test_an_owner_killed_before_it_is_answered_leaves_nothing() -> None:
+    owner, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    ours, of_child = socket.socketpair()
+    with theirs, of_child:
+        socket.send_fds(owner, [b"spawn"], [of_child.fileno()])
+        owner.close()
+        command = [sys.executable, "-m", "service.processes.server", str(theirs.fileno())]
+        nursery = subprocess.Popen(command, pass_fds=[theirs.fileno()], stderr=subprocess.PIPE)
+    with ours:
+        _, told = nursery.communicate(timeout=30)
+        assert (nursery.returncode, told) == (0, b"")
+        # The child, which would wait for its orders, has let go of its end.
+        ours.settimeout(30)
+        assert ours.recv(1) == b""
 
 
 def test_many_at_a_time(nursery: Nursery) -> None:
