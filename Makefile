@@ -7,8 +7,13 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip -qq --disable-pip-version-check
 
+#: Of `make fuzz`.
+CASES ?= 100000
+SEED  ?=
+FUZZ_SEED := $(or $(SEED),$(strip $(shell od -An -N4 -tu4 /dev/urandom)))
+
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow coverage chaos compose-test check format bench bench-full data paper money serve clean constraints
+.PHONY: help demo test test-slow coverage chaos fuzz compose-test check format bench bench-full data paper money serve clean constraints
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,6 +33,11 @@ coverage: $(VENV)/.installed ## lines of the library that its tests run; fails b
 
 chaos: $(VENV)/.installed ## 10,000 jobs and 2,000 fits on each database while everything is killed; CHAOS="--jobs 500 --fits 50"
 	@$(BIN)/python -m tests.chaos $(CHAOS)
+
+fuzz: $(VENV)/.installed ## draw requests, on both databases, and mutations of all that is read: CASES=100000, SEED repeats a run
+	@echo "SEED=$(FUZZ_SEED) CASES=$(CASES)"
+	@FUZZ_CASES=$(CASES) FUZZ_MUTATIONS=$(CASES) FUZZ_SEED=$(FUZZ_SEED) $(BIN)/python -m pytest -s \
+	    --hypothesis-seed=$(FUZZ_SEED) --hypothesis-show-statistics tests/service/long_fuzz.py tests/service/test_mutations.py
 
 compose-test: ## build the deployment with docker-compose, use it, break it, take it down; needs Docker
 	@$(PYTHON) deploy/compose_test.py

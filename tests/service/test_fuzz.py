@@ -10,6 +10,7 @@ from hypothesis.errors import Unsatisfiable
 from schemathesis import Case, GenerationMode
 
 from service.domain.errors import PROBLEMS
+from tests.service import fuzz_hooks  # noqa: F401
 from tests.service.conftest import Service
 
 KNOWN = {"model": "fuzzed", "version": 1, "alias": "champion"}
@@ -21,12 +22,6 @@ FEW = settings(
     database=None,
     suppress_health_check=list(HealthCheck),
 )
-
-
-@schemathesis.serializer("application/zip")
-def as_it_is(_: schemathesis.SerializationContext, value: Any) -> bytes:
-    """No archive is drawn, only bytes that are none."""
-    return value if isinstance(value, bytes) else str(value).encode()
 
 
 @pytest.fixture(scope="module")
