@@ -1,0 +1,98 @@
+"""What can go wrong for a caller of the service."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+class ClientError(Exception):
+    """Anything that the client raises about the service."""
+
+
+class UnreachableError(ClientError):
+    """No answer came, however often it was asked; `__cause__` is what the connection said."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One thing that is wrong with a request.
+
+    Attributes
+    ----------
+    pointer : str
+        Where, as a JSON pointer: ``/rows/0/amount``.
+    code : str
+    detail : str
+        For a person.
+    line, column
+        Of a table, where it is known.
+    """
+
+    pointer: str
+    code: str
+    detail: str
+    line: int | None = None
+    column: str | None = None
+
+    def __str__(self) -> str:
+        places = (self.pointer, self.line and f"line {self.line}", self.column and f"column {self.column!r}")
+        return f"{', '.join(str(place) for place in places if place)}: {self.detail}"
+
+
+class ApiError(ClientError):
+    """The service refused a request, or could not do it.
+
+    Attributes
+    ----------
+    status : int
+        Of HTTP.
+    code : str
+        Stable name of the problem; ``/problems/<code>`` of the service explains it.
+    title, detail : str
+        For a person.
+    errors : tuple of Fault
+        The first twenty.
+    request_id : str
+        Stands in the service's log.
+    """
+
+    def __init__(self, status: int, problem: Mapping[str, Any], request_id: str = "") -> None:
+        self.status = status
+        self.code = str(problem.get("code", "unknown"))
+        self.title = str(problem.get("title", f"status {status}"))
+        self.detail = str(problem.get("detail") or self.title)
+        self.errors = faults_of(problem)
+        self.request_id = str(problem.get("request_id") or request_id)
+        faults = "".join(f"\n  {fault}" for fault in self.errors)
+        super().__init__(f"{self.code} ({status}): {self.detail}{faults}")
+
+
+class JobError(ClientError):
+    """A job ended without a result.
+
+    Attributes
+    ----------
+    job_id : str
+    code : str
+        Such as ``memory_limit`` or ``cancelled``.
+    detail : str
+    errors : tuple of Fault
+        What is wrong with the data, where that is why.
+    """
+
+    def __init__(self, job_id: str, error: Mapping[str, Any]) -> None:
+        self.job_id = job_id
+        self.code = str(error.get("code", "unknown"))
+        self.detail = str(error.get("detail", ""))
+        self.errors = faults_of(error)
+        faults = "".join(f"\n  {fault}" for fault in self.errors)
+        super().__init__(f"{job_id}: {self.code}: {self.detail}{faults}")
+
+
+def faults_of(document: Mapping[str, Any]) -> tuple[Fault, ...]:
+    """Faults that a problem or the error of a job lists."""
+    names = ("pointer", "code", "detail", "line", "column")
+    return tuple(
+        Fault(**{name: given[name] for name in names if name in given})
+        for given in document.get("errors") or ()
+    )
