@@ -13,7 +13,7 @@ SEED  ?=
 FUZZ_SEED := $(or $(SEED),$(strip $(shell od -An -N4 -tu4 /dev/urandom)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow coverage chaos fuzz compose-test check format bench bench-full data paper money serve clean constraints
+.PHONY: help demo test test-slow coverage chaos fuzz compose-test check format bench bench-full data paper money serve clean constraints vendor
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,7 +21,7 @@ help: ## list the targets
 demo: $(VENV)/.service ## train and predict on bundled data, in money; starts and stops its own service
 	@$(BIN)/python demo/demo.py
 
-test: $(VENV)/.installed ## all tests but the slow tier, on SQLite and PostgreSQL, in two processes
+test: $(VENV)/.installed $(VENV)/.chromium ## all tests but the slow tier, on SQLite and PostgreSQL, in two processes
 	@$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile
 
 test-slow: $(VENV)/.installed ## the slow tier
@@ -94,6 +94,14 @@ $(VENV)/.bench: $(VENV)/.service
 	@echo "Installing the peers that Costboost is measured against ..."
 	@$(PIP) install --constraint constraints.txt --no-build-isolation --editable '.[bench]'
 	@touch $@
+
+# The tests of the pages need a browser. Where none can be had they are skipped, or fail if CI is set.
+$(VENV)/.chromium: $(VENV)/.installed
+	@scripts/chromium.sh
+	@touch $@
+
+vendor: ## fetch again, through npm, what the pages bring along from other projects; checks every hash
+	@$(PYTHON) scripts/vendor.py
 
 constraints: ## resolve pyproject.toml afresh and write constraints.txt
 	rm -rf .venv-constraints

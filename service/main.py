@@ -19,6 +19,7 @@ from service import logs
 from service.api.app import create_app
 from service.api.deadlines import DeadlineProtocol
 from service.settings import PREFIX, Settings, SettingsError, load_settings
+from service.ui.app import install
 from service.usecases.api_keys import has_key
 from service.usecases.datasets import PRELOAD
 from service.wiring import migrate, wire
@@ -42,7 +43,7 @@ def serve(settings: Settings, *, with_worker: bool = True) -> None:
     migrate(wiring)
     if settings.needs_keys and not has_key(wiring.readers):
         log.warning("there is no API key yet; make one: costboost keys create --tenant NAME --scopes admin")
-    app = create_app(wiring)
+    app = install(create_app(wiring))
     config = uvicorn.Config(
         app,
         host=settings.host,

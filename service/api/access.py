@@ -70,10 +70,22 @@ async def admit(scope: AsgiScope, scopes: tuple[Scope, ...] | None) -> None:
     """
     needs_key: bool = scope["app"].state.needs_keys
     # Where none is needed, one that is sent counts all the same: who sends it means its tenant and scopes.
-    if scopes is None or not (needs_key or header(scope, b"authorization") is not None):
-        return
+    if scopes is not None and (needs_key or header(scope, b"authorization") is not None):
+        await admit_key(scope, scopes, _token(scope))
+
+
+async def admit_key(scope: AsgiScope, scopes: tuple[Scope, ...], key: str) -> None:
+    """
+    Find out who asks by the key that was sent, whichever way it came.
+
+    Raises
+    ------
+    UnauthorizedError
+    ForbiddenError
+    TooManyError
+    """
     keys: KeyRing = scope["app"].state.keys
-    caller = await _caller(keys, _token(scope))
+    caller = await _caller(keys, key)
     scope["state"]["caller"] = caller
     rates: Rates | None = scope["app"].state.rates
     if rates is not None:

@@ -122,7 +122,7 @@ class RequestLimits:
         if path.endswith(("/predict", "/infer")):
             return self.max_predict_bytes
         media_type = (header(scope, b"content-type") or "").partition(";")[0].strip().lower()
-        is_upload = path == "/v1/datasets" or (
+        is_upload = path in ("/v1/datasets", "/ui/datasets") or (
             path in ("/v1/training-jobs", "/v1/batch-predictions") and media_type == "multipart/form-data"
         )
         is_upload = is_upload or (path.endswith("/versions") and media_type == "application/zip")

@@ -13,7 +13,6 @@ from service.domain.problem_examples import EXAMPLES
 router = APIRouter(include_in_schema=False)
 
 
-@router.get("/")
 @router.get("/docs/")
 async def lead_to_docs() -> RedirectResponse:
     """Lead a browser to the documentation."""

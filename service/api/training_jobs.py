@@ -69,7 +69,7 @@ async def _submit(request: Request, wired: Wiring, tenant: str, receipt: Receipt
         queue=wired.queue,
         tenant=tenant,
         spec=spec,
-        ceilings=_ceilings(wired),
+        ceilings=ceilings_of(wired),
         receipt=receipt,
     )
     return await anyio.to_thread.run_sync(submit)
@@ -90,13 +90,14 @@ async def _submit_form(request: Request, wired: Wiring, tenant: str, receipt: Re
             intake=intake_of(wired),
             upload=form.upload,
             options=options,
-            ceilings=_ceilings(wired),
+            ceilings=ceilings_of(wired),
             receipt=receipt,
         )
         return await anyio.to_thread.run_sync(submit, limiter=intake_limiter(request))
 
 
-def _ceilings(wired: Wiring) -> Ceilings:
+def ceilings_of(wired: Wiring) -> Ceilings:
+    """The largest limits that a job may ask for."""
     return Ceilings(
         wired.settings.max_job_seconds, wired.settings.max_job_memory_mb, wired.settings.max_queued_jobs
     )
@@ -110,7 +111,7 @@ def _ceilings(wired: Wiring) -> Ceilings:
 )
 def validate_training_job(*, wired: Wired, tenant: Tenant, spec: TrainingSpec) -> PlanOut:
     """Say what would be trained, or what is wrong with it."""
-    return PlanOut.of(plan(wired.readers, wired.store, tenant, spec, ceilings=_ceilings(wired)))
+    return PlanOut.of(plan(wired.readers, wired.store, tenant, spec, ceilings=ceilings_of(wired)))
 
 
 @router.get(
@@ -187,9 +188,16 @@ def cancel_training_job(*, response: Response, wired: Wired, tenant: Tenant, job
 async def watch_training_job(*, request: Request, wired: Wired, tenant: Tenant, job: str) -> object:
     """Send how the job stands whenever it changes, until it is done; or its present stand as a list page."""
     view = await _read(wired, tenant, job)
-    first = _sequence(request.headers.get("last-event-id", "")) + 1
+    first = first_event(request)
     if "text/event-stream" not in request.headers.get("accept", ""):
         return EventPage(data=[_event(first, view)])
+    return streamed(request, wired, tenant, view, first)
+
+
+def streamed(
+    request: Request, wired: Wiring, tenant: str, view: TrainingView, first: int
+) -> StreamingResponse:
+    """Send how a job stands whenever it changes, until it is done."""
     stream = _stream(request, wired, tenant, view, first)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
@@ -219,8 +227,11 @@ def _event(number: int, view: TrainingView) -> EventOut:
     return EventOut(id=number, event="done" if view.job.status.done else "progress", data=JobOut.of(view))
 
 
-def _sequence(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else 0
+def first_event(request: Request) -> int:
+    """Number of the first event to send: that after the last one a caller has seen."""
+    text = request.headers.get("last-event-id", "")
+    seen = int(text) if text.isascii() and text.isdigit() and len(text) < 16 else 0
+    return seen + 1
 
 
 async def _read(wired: Wiring, tenant: str, job: str) -> TrainingView:

@@ -12,7 +12,9 @@ from service.learning.drift import ClassDrift, InputDrift, class_drifts, input_d
 from service.learning.fitting import Trained, fit
 from service.learning.groups import by_class, by_group, figures
 from service.learning.judging import judge_answers
+from service.learning.outcome_tables import outcome_tables
 from service.learning.outcomes import Outcomes, outcomes_of, outcomes_of_pairs
+from service.learning.pairing import Pairing, pair
 from service.learning.pricing import (
     PricedCosts,
     checks,
@@ -46,6 +48,7 @@ __all__ = [
     "Explanation",
     "InputDrift",
     "Outcomes",
+    "Pairing",
     "Predictor",
     "PricedCosts",
     "RealisedCost",
@@ -75,8 +78,10 @@ __all__ = [
     "load",
     "load_report",
     "load_test_part",
+    "outcome_tables",
     "outcomes_of",
     "outcomes_of_pairs",
+    "pair",
     "prices_of",
     "prices_of_test_part",
     "rehearse",

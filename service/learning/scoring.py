@@ -244,6 +244,17 @@ class Predictor:
         """
         return None if self._row_scorer is None else self._row_scorer.decide(row)
 
+    def costs_without(self, columns: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[np.float64]]:
+        """Least expected cost of rows if a column contributed nothing, at the costs of training.
+
+        Raises
+        ------
+        ValueError
+            The version cannot explain.
+        """
+        found = self._explainer.costs_without(columns)
+        return dict(zip(found.names, found.without.T, strict=True))
+
     def _explained(
         self,
         columns: Mapping[str, NDArray[Any]],

@@ -56,26 +56,48 @@ def read_card(
     InvalidError
         There is no such column, or its values are those of persons.
     """
+    facts = _facts(readers, store, tenant, name, number)
+    return {
+        **_brief(facts),
+        "description": facts.model.model.description,
+        "tags": dict(facts.model.model.tags),
+        "created_at": facts.version.created_at,
+        "training": _training(facts),
+        "performance": _performance(facts),
+        "subgroups": None if by is None else _subgroups(store, facts, by),
+        "lineage": _lineage(facts.version),
+    }
+
+
+def read_brief(readers: Sessions, store: FolderStore, tenant: str, name: str, number: int) -> dict[str, Any]:
+    """What of the card is quick to tell: data, costs, what matters and where it ends.
+
+    Raises
+    ------
+    ConflictError
+        `no_report`.
+    """
+    return _brief(_facts(readers, store, tenant, name, number))
+
+
+def _facts(readers: Sessions, store: FolderStore, tenant: str, name: str, number: int) -> _Facts:
     version, report = read_report(readers, store, tenant, name, number)
     model, part = read_model(readers, tenant, name), open_test_part(store, version)
     with readers() as session:
         dataset, costs, currency = ingredients.of_version(session, tenant, version)
-    facts = _Facts(model, version, dataset, costs, currency, report, part)
+    return _Facts(model, version, dataset, costs, currency, report, part)
+
+
+def _brief(facts: _Facts) -> dict[str, Any]:
+    number = facts.version.number
     return {
-        "model": name,
+        "model": facts.model.model.name,
         "version": number,
-        "description": model.model.description,
-        "tags": dict(model.model.tags),
-        "aliases": [alias.name for alias in model.aliases if alias.version_number == number],
-        "created_at": version.created_at,
+        "aliases": [alias.name for alias in facts.model.aliases if alias.version_number == number],
         "data": _data(facts),
         "costs": _costs(facts),
-        "training": _training(facts),
-        "performance": _performance(facts),
-        "explanation": {key: report[key] for key in ("explained", "method", "importance", "shapes")},
-        "subgroups": None if by is None else _subgroups(store, facts, by),
+        "explanation": {key: facts.report[key] for key in ("explained", "method", "importance", "shapes")},
         "limits": list(_limits(facts)),
-        "lineage": _lineage(version),
     }
 
 

@@ -44,6 +44,16 @@ def open_test_part(store: FolderStore, version: Version) -> learning.TestPart:
     return learning.load_test_part(store.read(version.test_part_sha256))
 
 
+def read_outcomes(store: FolderStore, version: Version, report: dict[str, Any]) -> dict[str, Any]:
+    """Count and price the rows of the test part by what is true and what was, or would be, decided.
+
+    See `service.learning.outcome_tables`; its thresholds are those of the report.
+    """
+    table = report["curves"]["test"].get("thresholds")
+    part = open_test_part(store, version)
+    return learning.outcome_tables(part, None if table is None else table["threshold"])
+
+
 def _no_report() -> ConflictError:
     detail = "this version has no report: it was made before reports were kept; train it again"
     return ConflictError("no_report", detail)

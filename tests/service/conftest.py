@@ -21,6 +21,7 @@ from service.api.deadlines import DeadlineProtocol
 from service.domain.errors import PROBLEMS
 from service.main import environment
 from service.settings import Settings, load_settings
+from service.ui.app import install
 from service.usecases.datasets import PRELOAD
 from service.wiring import Wiring, wire
 
@@ -106,7 +107,7 @@ def running(settings: Settings, *, with_worker: bool, preload: Sequence[str] = P
     wiring = wire(settings, preload)
     server = uvicorn.Server(
         uvicorn.Config(
-            create_app(wiring),
+            install(create_app(wiring)),
             port=0,
             http=DeadlineProtocol,
             ws="none",

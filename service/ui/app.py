@@ -1,0 +1,43 @@
+"""Puts the pages beside the API in one application."""
+
+from fastapi import FastAPI
+
+from service.ui import (
+    assets,
+    cases,
+    comparisons,
+    costs,
+    datasets,
+    jobs,
+    keys,
+    monitoring,
+    overview,
+    session,
+    simulations,
+    trainings,
+    versions,
+)
+
+ROUTERS = (
+    overview.router,
+    session.router,
+    datasets.router,
+    costs.router,
+    trainings.router,
+    jobs.router,
+    simulations.router,
+    comparisons.router,
+    monitoring.router,
+    versions.router,
+    cases.router,
+    keys.router,
+    assets.router,
+    overview.missing,
+)
+
+
+def install(app: FastAPI) -> FastAPI:
+    """Add the pages to an application, and give it back."""
+    for router in ROUTERS:
+        app.include_router(router)
+    return app

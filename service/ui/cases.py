@@ -1,0 +1,155 @@
+"""One decision and its reasons, in log-odds and in money; and deciding one row by hand."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from service.api.context import Sender, Tenant, Wired
+from service.api.versions import Number
+from service.domain.errors import CostboostError
+from service.domain.predictions import Selector
+from service.ui.forms import Form, Submitted
+from service.ui.rendering import render
+from service.ui.routes import PageRoute
+from service.ui.units import currency_of
+from service.usecases import models, recording
+from service.usecases.cases import Case, decide_row, look_at
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False, tags=["predictions"])
+
+PATH = "/ui/models/{model}/versions/{version}/decide"
+#: Reasons that are drawn, the strongest; the others are summed.
+_SHOWN = 12
+
+
+@dataclass(frozen=True)
+class Step:
+    """A bar of the waterfall, in percent of its width."""
+
+    feature: str
+    value: Any
+    contribution: float
+    expected_cost: float | None
+    begin: float
+    width: float
+
+
+@router.get("/ui/cases")
+def find_case(
+    request: Request,
+    wired: Wired,
+    tenant: Tenant,
+    prediction: Annotated[str | None, Query(max_length=100)] = None,
+) -> Response:
+    """Ask for the id of a decision, or for a row to decide."""
+    if prediction is not None and prediction.strip():
+        record, _ = recording.read_record(wired.readers, tenant, prediction.strip())
+        return RedirectResponse(f"/ui/cases/{record.id}", 303)
+    return render(request, "cases.html", views=models.list_models(wired.readers, tenant, 50, None))
+
+
+@router.get("/ui/cases/{prediction}")
+def show_case(request: Request, wired: Wired, tenant: Tenant, prediction: str) -> Response:
+    """Show the record of a decision, and its reasons where the row was kept."""
+    record, model = recording.read_record(wired.readers, tenant, prediction)
+    case, currency, why_not = None, None, None
+    if model is None:
+        why_not = "The model was deleted since."
+    elif record.row is None:
+        why_not = (
+            "The row was not kept. Models whose records hold rows (`record_rows`) show their reasons here."
+        )
+    else:
+        selector = Selector(tenant, model.name, None, record.version_number)
+        try:
+            loaded = request.app.state.scoring.load(selector)
+            currency = currency_of(wired.readers, tenant, loaded.version)
+            case = look_at(loaded, record.row, record.costs)
+        except CostboostError as error:
+            why_not = f"No reasons can be told: {error.detail}."
+    steps = None if case is None else waterfall(case)
+    return render(
+        request,
+        "case.html",
+        record=record,
+        model=model,
+        case=case,
+        steps=steps,
+        currency=currency,
+        why_not=why_not,
+    )
+
+
+@router.get(PATH)
+def show_form(request: Request, wired: Wired, tenant: Tenant, model: str, version: Number) -> Response:
+    """Ask for a row; an ordinary one is filled in."""
+    found = models.read_version(wired.readers, tenant, model, version)
+    return render(request, "decide.html", model=model, version=found)
+
+
+@router.post(PATH)
+def decide(
+    *, request: Request, wired: Wired, sender: Sender, form: Submitted, model: str, version: Number
+) -> Response:
+    """Decide a row, and say why."""
+    selector = Selector(sender.tenant, model, None, version)
+    loaded = request.app.state.scoring.load(selector)
+    row = _row(form, loaded.version.schema)
+    case = look_at(loaded, row)
+    record = None
+    if "keep" in form:
+        record = decide_row(loaded, selector, row)
+        request.app.state.recorder.write([record])
+    return render(
+        request,
+        "parts/decided.html",
+        case=case,
+        steps=waterfall(case),
+        record=record,
+        currency=currency_of(wired.readers, sender.tenant, loaded.version),
+    )
+
+
+def waterfall(case: Case) -> list[Step]:
+    """Bars from the baseline to the number that is explained, the strongest push first."""
+    ranked = sorted(case.reasons, key=lambda one: -abs(one.contribution))
+    shown = [one for one in ranked[:_SHOWN] if one.contribution]
+    rest = ranked[len(shown) :]
+    parts = [(one.feature, one.value, one.contribution, one.expected_cost) for one in shown]
+    if rest:
+        parts.append((f"{len(rest)} others", None, sum(one.contribution for one in rest), None))
+    ends, at = [case.baseline], case.baseline
+    for _, _, contribution, _ in parts:
+        at += contribution
+        ends.append(at)
+    low, span = min(ends), (max(ends) - min(ends)) or 1.0
+    steps = []
+    for number, (feature, value, contribution, cost) in enumerate(parts):
+        begin, end = sorted((ends[number], ends[number + 1]))
+        bar = 100 * (begin - low) / span, 100 * (end - begin) / span
+        steps.append(Step(feature, value, contribution, cost, *bar))
+    return steps
+
+
+def _row(form: Form, schema: Any) -> dict[str, Any]:
+    """The row of a form: numbers and truths as JSON has them, an empty field as missing."""
+    row: dict[str, Any] = {"id": form.text("id")} if "id" in form else {}
+    given = form.within("row")
+    for column in schema["columns"]:
+        text = given.get(column["name"])
+        row[column["name"]] = None if text is None else _cell(text, column["type"])
+    return row
+
+
+def _cell(text: str, kind: str) -> Any:
+    if kind == "boolean":
+        return {"true": True, "false": False}.get(text.lower(), text)
+    if kind != "number":
+        return text
+    try:
+        return float(text.replace(",", ""))
+    except ValueError:
+        return text  # the decoder says what is wrong with it

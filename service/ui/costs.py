@@ -1,0 +1,118 @@
+"""Costs: an editor that says in words what they imply while they are typed, and what is stored."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from pydantic import TypeAdapter, ValidationError
+from starlette.requests import Request
+from starlette.responses import Response
+
+from service.api.context import Tenant, Wired
+from service.domain import strict_json
+from service.domain.cost_specs import NamedCosts, NamelessCosts
+from service.domain.errors import CostboostError, pointer
+from service.domain.faults import field_errors, refusal
+from service.ui.forms import Form, Submitted, read_number, wrong
+from service.ui.rendering import render, send_on
+from service.ui.routes import PageRoute
+from service.usecases import cost_specs, datasets
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False, tags=["cost-specs"])
+
+_LISTED = 200
+_NAMED: TypeAdapter[Any] = TypeAdapter(NamedCosts)
+_NAMELESS: TypeAdapter[Any] = TypeAdapter(NamelessCosts)
+_CELLS = ("fn", "fp", "tp", "tn")
+
+
+@router.get("/ui/costs")
+def list_costs(request: Request, wired: Wired, tenant: Tenant) -> Response:
+    """List what is stored, newest first."""
+    found = cost_specs.list_cost_specs(wired.readers, tenant, _LISTED, None)
+    reviews = [(one, cost_specs.review_costs(one.costs)) for one in found]
+    return render(request, "costs.html", specs=reviews)
+
+
+@router.get("/ui/costs/new")
+def show_editor(
+    request: Request, wired: Wired, tenant: Tenant, name: Annotated[str | None, Query(max_length=200)] = None
+) -> Response:
+    """Ask what mistakes cost."""
+    tables = datasets.list_datasets(wired.readers, tenant, 20, None)
+    numbers = {one.name for table in tables for one in table.columns if one.type == "number"}
+    return render(request, "costs_new.html", name=name, columns=sorted(numbers))
+
+
+@router.post("/ui/costs/words")
+def show_words(request: Request, form: Submitted) -> Response:
+    """Say what costs imply, as far as they are written."""
+    try:
+        plain = costs_of(form)
+        if not plain:
+            return render(request, "parts/words.html", review=None, error=None)
+        review = cost_specs.review_costs(validated(_NAMELESS, plain).priced)
+    except CostboostError as error:
+        # While somebody types this is no refusal: it says what is still missing.
+        return render(request, "parts/words.html", review=None, error=error)
+    return render(request, "parts/words.html", review=review, error=None)
+
+
+@router.post("/ui/costs")
+def create_costs(request: Request, wired: Wired, tenant: Tenant, form: Submitted) -> Response:
+    """Keep costs under a name."""
+    named = {"name": form.required("name"), **costs_of(form)}
+    if (currency := form.text("currency")) is not None:
+        named["currency"] = currency.upper()
+    body = validated(_NAMED, named)
+    spec, _ = cost_specs.create_cost_spec(wired.sessions, tenant, body.name, body.currency, body.priced)
+    return send_on(request, f"/ui/costs/{spec.id}")
+
+
+@router.get("/ui/costs/{cost_spec}")
+def show_costs(request: Request, wired: Wired, tenant: Tenant, cost_spec: str) -> Response:
+    """Show one revision and what it leads to."""
+    found = cost_specs.read_cost_spec(wired.readers, tenant, cost_spec)
+    return render(request, "cost_spec.html", spec=found, review=cost_specs.review_costs(found.costs))
+
+
+def costs_of(form: Form) -> dict[str, Any]:
+    """Costs of a form: its JSON, or its four cells; empty where nothing is written yet.
+
+    Raises
+    ------
+    InvalidError, MalformedError
+    """
+    text = form.text("json")
+    if text is not None:
+        found = strict_json.parse(text, at="/json", what="the JSON")
+        if not isinstance(found, dict):
+            raise wrong("/json", "wrong_type", 'must be an object such as {"fn": 500, "fp": 10}')
+        return found
+    cells = {name: _cell(form, name) for name in _CELLS}
+    return {name: cell for name, cell in cells.items() if cell is not None}
+
+
+def validated(adapter: TypeAdapter[Any], plain: dict[str, Any]) -> Any:
+    """Costs as the domain has them.
+
+    Raises
+    ------
+    InvalidError
+    """
+    try:
+        return adapter.validate_python(plain)
+    except ValidationError as error:
+        raise refusal(field_errors(error.errors(), plain)) from None
+
+
+def _cell(form: Form, name: str) -> float | dict[str, Any] | None:
+    fixed = form.amount(f"{name}.fixed")
+    factor, column = form.text(f"{name}.factor"), form.text(f"{name}.column")
+    if column is None and factor is None:
+        return fixed
+    if column is None:
+        raise wrong(pointer(name, "column"), "missing", "name the column that the factor is for")
+    per = 1.0 if factor is None else read_number(factor, pointer(name, "factor"))
+    bounds = {bound: form.amount(f"{name}.{bound}") for bound in ("min", "max")}
+    given = {bound: amount for bound, amount in bounds.items() if amount is not None}
+    return {"fixed": fixed or 0.0, "per": {column: per}, **given}

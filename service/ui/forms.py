@@ -1,0 +1,105 @@
+"""Forms as they arrive: fields of text, and the numbers in them; where one is wrong its field is named."""
+
+import math
+from typing import Annotated
+
+from fastapi import Depends
+from starlette.datastructures import UploadFile
+from starlette.requests import Request
+
+from service.domain.errors import FieldError, InvalidError, MalformedError, pointer
+
+_MAX_FIELDS = 2_000
+_MAX_FIELD_BYTES = 1 << 20
+
+
+class Form:
+    """The fields of a form; an empty one counts as left out."""
+
+    def __init__(self, fields: list[tuple[str, str]]) -> None:
+        self._fields = [(name, text.strip()) for name, text in fields if text.strip()]
+
+    def __contains__(self, name: str) -> bool:
+        return any(name == one for one, _ in self._fields)
+
+    def text(self, name: str) -> str | None:
+        """What a field says; None where it is empty."""
+        return next((text for one, text in self._fields if one == name), None)
+
+    def required(self, name: str) -> str:
+        """What a field says that must say something.
+
+        Raises
+        ------
+        InvalidError
+        """
+        text = self.text(name)
+        if text is None:
+            raise wrong(pointer(name), "missing", "is required")
+        return text
+
+    def texts(self, name: str) -> list[str]:
+        """All that a field says."""
+        return [text for one, text in self._fields if one == name]
+
+    def within(self, prefix: str) -> dict[str, str]:
+        """Fields `prefix.NAME`, by NAME."""
+        start = f"{prefix}."
+        return {one.removeprefix(start): text for one, text in self._fields if one.startswith(start)}
+
+    def amount(self, name: str) -> float | None:
+        """A number; None where the field is empty.
+
+        Raises
+        ------
+        InvalidError
+        """
+        text = self.text(name)
+        return None if text is None else read_number(text, pointer(name))
+
+    def whole(self, name: str) -> int | None:
+        """A number without a fraction; None where the field is empty.
+
+        Raises
+        ------
+        InvalidError
+        """
+        text = self.text(name)
+        if text is None:
+            return None
+        digits = text.removeprefix("-")
+        if not (digits.isascii() and digits.isdigit() and len(digits) < 16):
+            raise wrong(pointer(name), "wrong_type", "must be a whole number")
+        return int(text)
+
+
+def read_number(text: str, at: str) -> float:
+    """Read a number as people write it, `1,234.5` too.
+
+    Raises
+    ------
+    InvalidError
+    """
+    try:
+        found = float(text.replace(",", "").replace(" ", ""))
+    except ValueError:
+        found = math.nan
+    if not math.isfinite(found):
+        raise wrong(at, "finite_number", "must be a number, such as 1234.5")
+    return found
+
+
+def wrong(at: str, code: str, detail: str) -> InvalidError:
+    """Say what is wrong with one field."""
+    return InvalidError("invalid", "a field of the form is wrong", [FieldError(at, code, detail)])
+
+
+async def _read(request: Request) -> Form:
+    async with request.form(max_files=0, max_fields=_MAX_FIELDS, max_part_size=_MAX_FIELD_BYTES) as form:
+        items = form.multi_items()
+        if any(isinstance(one, UploadFile) for _, one in items):
+            raise MalformedError("malformed", "this form takes no file")
+        return Form([(name, str(one)) for name, one in items])
+
+
+Submitted = Annotated[Form, Depends(_read)]

@@ -1,0 +1,52 @@
+"""One training job: how far it is, as it happens, and the button that ends it."""
+
+from typing import Any
+
+import anyio.to_thread
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from service.api.context import Tenant, Wired
+from service.api.training_jobs import first_event, streamed
+from service.ui.charts import Chart, Line
+from service.ui.rendering import render, send_on
+from service.ui.routes import PageRoute
+from service.usecases import training
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False, tags=["training-jobs"])
+
+
+@router.get("/ui/jobs/{job}")
+def show_job(request: Request, wired: Wired, tenant: Tenant, job: str) -> Response:
+    """Show how a job stands; a script keeps it up to date."""
+    view = training.read_job(wired.readers, tenant, job)
+    return render(request, "job.html", job=view.job, position=view.queue_position, chart=_chart())
+
+
+@router.get("/ui/jobs/{job}/events")
+async def watch_job(request: Request, wired: Wired, tenant: Tenant, job: str) -> Any:
+    """Send how the job stands whenever it changes."""
+    view = await anyio.to_thread.run_sync(training.read_job, wired.readers, tenant, job)
+    return streamed(request, wired, tenant, view, first_event(request))
+
+
+@router.post("/ui/jobs/{job}/cancel")
+def cancel_job(request: Request, wired: Wired, tenant: Tenant, job: str) -> Response:
+    """Ask a job to end."""
+    training.cancel(wired.sessions, wired.queue, tenant, job)
+    return send_on(request, f"/ui/jobs/{job}")
+
+
+def _chart() -> Chart:
+    return Chart(
+        "course",
+        "Course",
+        "How much of the whole was done after so many seconds, and how many rounds of the present step.",
+        "seconds",
+        [0.0],
+        [
+            Line("of the whole", [0.0], "percent"),
+            Line("of the rounds of this step", [0.0], "percent", quiet=True),
+        ],
+    )
