@@ -1,8 +1,8 @@
 """The answer of a prediction: arrays over rows become one JSON object a row. JSON has no NaN: it is null."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import repeat
 from typing import Any
 
 import msgspec
@@ -56,10 +56,15 @@ def encode(
         Ids of the decision records of the sound rows, when they are kept.
     """
     rows = _rows(sent, predicted, UNEXPLAINED if explained else NOTHING, loaded.model.reason_codes, ids)
-    told = _warnings(loaded, sent, predicted)
-    predictions = b",".join(
-        [b'{%b%b,"warnings":%b}' % (_id(sent, row), one, told[row]) for row, one in enumerate(rows)]
-    )
+    told = {row: _ENCODE(warnings) for row, warnings in _told(loaded, sent, predicted).items()}
+    if told or any(sent.has(row, "id") for row in range(len(sent))):
+        rows = [
+            b'%b%b,"warnings":%b' % (_id(sent, row), one, told.get(row, b"[]"))
+            for row, one in enumerate(rows)
+        ]
+        predictions = b"{%b}" % b"},{".join(rows)
+    else:  # hardly any row has a warning
+        predictions = b'{%b,"warnings":[]}' % b',"warnings":[]},{'.join(rows)
     answer = {
         "model": loaded.model.name,
         "version": loaded.version.number,
@@ -106,48 +111,82 @@ def _id(sent: Sent, row: int) -> bytes:
 def _answered(answers: Answers, sources: Sequence[str]) -> list[bytes]:
     """Column by column: the numbers of a column are written in one go, and what all rows share but once."""
     classes, actions = answers.classes, answers.actions
-    exact = answers.thresholds_exact.tolist()
-    thresholds = _objects(classes, answers.thresholds)
-    if not all(exact):
-        thresholds = [one if is_exact else b"null" for one, is_exact in zip(thresholds, exact, strict=True)]
-    names = [_ENCODE(name) for name in actions]
-    labels = [_ENCODE(name) for name in (*classes, None)]  # -1, a review, serves no class yet
-    written = {name: _ENCODE(name) for name in set(sources)}
-    columns = {
+    labels = [*classes, None]  # -1, a review, serves no class yet
+    columns: dict[str, _Column] = {
         "probabilities": _objects(classes, answers.probabilities),
-        "decision": [names[decision] for decision in answers.decision.tolist()],
-        "label": [labels[label] for label in answers.label.tolist()],
-        "decision_source": [written[source] for source in sources],
+        "decision": [_chosen(actions, answers.decision)],
+        "label": [_chosen(labels, answers.label)],
+        "decision_source": [_texts(sources)],
         "score": _by_class(classes, answers.score),
         "log_odds": _by_class(classes, answers.log_odds),
         "expected_cost": _objects(actions, answers.expected_cost),
-        "threshold": _numbers(answers.threshold),
-        "thresholds": thresholds,
-        "thresholds_exact": [b"true" if is_exact else b"false" for is_exact in exact],
+        "threshold": [_numbers(answers.threshold)],
+        "thresholds": _thresholds(answers),
+        "thresholds_exact": [_chosen([False, True], answers.thresholds_exact.astype(np.intp))],
     }
-    form = _form(tuple(columns))
-    return [form % row for row in zip(*columns.values(), strict=True)]
+    parts: _Column = []
+    for name, column in columns.items():
+        parts += [b"%b%b:" % (b"," if parts else b"", _ENCODE(name)), *column]
+    return _woven(parts, len(sources))
 
 
-def _by_class(classes: Sequence[str], values: NDArray[np.float64]) -> list[bytes]:
+#: Pieces of what stands in each row, one after the other: for each row its own, or the same for all.
+_Column = list[bytes | list[bytes]]
+
+
+def _woven(parts: _Column, n: int) -> list[bytes]:
+    """The rows: of each part its piece."""
+    pieces, same = list[Iterable[bytes]](), b""
+    for part in parts:
+        if isinstance(part, bytes):
+            same += part
+        else:
+            pieces += [repeat(same, n), part]
+            same = b""
+    return list(map(b"".join, zip(*pieces, repeat(same, n), strict=True)))
+
+
+def _thresholds(answers: Answers) -> _Column:
+    exact, written = answers.thresholds_exact, _objects(answers.classes, answers.thresholds)
+    if exact.all():
+        return written
+    if not exact.any():
+        return [b"null"]
+    rows = _woven(written, len(exact))
+    return [[one if is_exact else b"null" for one, is_exact in zip(rows, exact.tolist(), strict=True)]]
+
+
+def _by_class(classes: Sequence[str], values: NDArray[np.float64]) -> _Column:
     """Two classes have one score, more have one each."""
-    return _numbers(values) if values.ndim == 1 else _objects(classes, values)
+    return [_numbers(values)] if values.ndim == 1 else _objects(classes, values)
 
 
-def _objects(names: Sequence[str], values: NDArray[np.float64]) -> list[bytes]:
+def _objects(names: Sequence[str], values: NDArray[np.float64]) -> _Column:
     """One object of named numbers for each row of (n, K)."""
-    form = b"{%b}" % _form(tuple(names))
-    return [form % row for row in zip(*map(_numbers, values.T), strict=True)]
+    column: _Column = []
+    for name, own in zip(names, values.T, strict=True):
+        column += [b"%b%b:" % (b"," if column else b"{", _ENCODE(name)), _numbers(own)]
+    return [*column, b"}"]
 
 
-def _numbers(values: NDArray[np.float64]) -> list[bytes]:
-    return _ENCODE(values.tolist())[1:-1].split(b",")
+def _numbers(values: NDArray[np.float64]) -> bytes | list[bytes]:
+    bits = np.ascontiguousarray(values).view(np.int64)
+    is_same = bool((bits == bits[0]).all())
+    written = bytes(_ENCODE(values[:1].tolist() if is_same else values.tolist())[1:-1])
+    return written if is_same else written.split(b",")
 
 
-@lru_cache(maxsize=1024)
-def _form(names: tuple[str, ...]) -> bytes:
-    """The members of an object of these names, each with a place for its value."""
-    return b",".join(_ENCODE(name).replace(b"%", b"%%") + b":%b" for name in names)
+def _chosen(names: Sequence[object], places: NDArray[np.intp]) -> bytes | list[bytes]:
+    """The name at each place."""
+    written = [bytes(_ENCODE(name)) for name in names]
+    if (places == places[0]).all():
+        return written[int(places[0])]
+    return [written[place] for place in places.tolist()]
+
+
+def _texts(texts: Sequence[str]) -> bytes | list[bytes]:
+    written = {text: _ENCODE(text) for text in set(texts)}
+    return written[texts[0]] if len(written) == 1 else [written[text] for text in texts]
 
 
 def _members(written: Mapping[str, Any]) -> bytes:
@@ -186,14 +225,6 @@ def _reasons(
 
 def _value(value: float | bool | str | None, *, is_moment: bool) -> float | bool | str | None:
     return times.written(value) if is_moment and isinstance(value, float) else value
-
-
-def _warnings(loaded: Loaded, sent: Sent, predicted: Predicted) -> list[bytes]:
-    """The list of each row; hardly any row has a warning."""
-    written = [b"[]"] * len(sent)
-    for row, told in _told(loaded, sent, predicted).items():
-        written[row] = _ENCODE(told)
-    return written
 
 
 def _told(loaded: Loaded, sent: Sent, predicted: Predicted) -> dict[int, list[dict[str, str]]]:

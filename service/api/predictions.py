@@ -36,7 +36,7 @@ from service.domain.errors import (
 )
 from service.domain.prediction_query import NOTHING_ASKED, from_query, in_query, joined
 from service.domain.predictions import PredictBody, PredictOptions, Selector, decode, selected
-from service.rows import MEDIA_TYPES, JsonRows, Sent, media_type_of
+from service.rows import MEDIA_TYPES, JsonRows, Sent, decode_typed, media_type_of
 from service.rows.media import JSON, NDJSON, MediaType
 from service.usecases.control import controlled
 from service.usecases.predicting import Predicted, Priced, predict, price
@@ -127,7 +127,8 @@ async def _answer_to(request: Request, model: str | None, query: PredictOptions)
         return await _stream(request, path, query)
     body = await request.body()
     is_small = given == JSON and len(body) <= INLINE_BYTES
-    read = partial(_read, request.app.state.wiring, body, given, query)
+    likely = None if is_small or given != JSON else _likely(request, path)
+    read = partial(_read, request.app.state.wiring, body, given, query, likely)
     wish, sent = read() if is_small else await in_thread(request, read)
     selector, loaded, costs = await _found(request, path, wish, wanted)
     is_quick = wish.explain is None or loaded.predictor.explains_quickly
@@ -199,27 +200,53 @@ def _path(tenant: str, model: str | None, query: PredictOptions) -> Selector:
     return Selector(tenant, model or query.model, query.alias, query.version)
 
 
+@dataclass(frozen=True)
+class _Likely:
+    """The version that decides unless the body names another one."""
+
+    path: Selector
+    selector: Selector
+    loaded: Loaded
+
+    def read(self, body: bytes) -> tuple[PredictOptions, Sent] | None:
+        """Rows of this version, when they are plainly that."""
+        found = decode_typed(body, self.loaded.predictor.inputs())
+        return found if found is not None and selected(self.path, found[0]) == self.selector else None
+
+
+def _likely(request: Request, path: Selector) -> _Likely | None:
+    scoring: Scoring = request.app.state.scoring
+    selector = selected(path, NOTHING_ASKED)
+    loaded = scoring.cached(selector)
+    return None if loaded is None else _Likely(path, selector, loaded)
+
+
 def _read(
-    wiring: Wiring, body: bytes, media_type: MediaType, query: PredictOptions
+    wiring: Wiring, body: bytes, media_type: MediaType, query: PredictOptions, likely: _Likely | None
 ) -> tuple[PredictOptions, Sent]:
     """Options and rows of a body; only JSON has room for options."""
     began = perf_counter()
-    wish, sent = _read_untimed(wiring, body, media_type, query)
+    wish, sent = _read_untimed(wiring, body, media_type, query, likely)
     READ.observe(perf_counter() - began)
     return wish, sent
 
 
 def _read_untimed(
-    wiring: Wiring, body: bytes, media_type: MediaType, query: PredictOptions
+    wiring: Wiring, body: bytes, media_type: MediaType, query: PredictOptions, likely: _Likely | None
 ) -> tuple[PredictOptions, Sent]:
     if media_type == JSON:
-        sent = decode(body)
+        wish, sent = (likely and likely.read(body)) or _plain(body)
         if query is not NOTHING_ASKED:
-            joined(query, sent)
-        return sent, JsonRows(sent.rows)
+            joined(query, wish)
+        return wish, sent
     wish = PredictOptions()
     joined(query, wish)
     return wish, read_sent(intake_of(wiring), body, media_type, wiring.settings.max_predict_rows)
+
+
+def _plain(body: bytes) -> tuple[PredictOptions, Sent]:
+    wish = decode(body)
+    return wish, JsonRows(wish.rows)
 
 
 async def _keep(recorder: Recorder, records: Sequence[DecisionRecord], *, durably: bool) -> None:

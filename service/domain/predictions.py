@@ -128,19 +128,21 @@ def decode(body: bytes) -> PredictBody:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         # msgspec stops at the first fault: whether the rest is JSON at all is not known yet.
         raise _refused(error, strict_json.parse(body)) from None
-    if _may_be_odd(wish, body):
+    if may_be_odd(wish, body, sum([len(row) for row in wish.rows if type(row) is dict])):
         strict_json.parse(body)
     _check(wish)
     return wish
 
 
-def _may_be_odd(wish: PredictBody, body: bytes) -> bool:
+def may_be_odd(wish: PredictOptions, body: bytes, names: int) -> bool:
     """Whether a name may come twice or a text be no text: the strict reader, several times slower, must look.
 
-    Each name has its colon. When there are as many colons as names were understood, none was overwritten; a
-    colon within a text, or a field that is null, is a false alarm that costs time only.
+    `names` is how many were understood within the rows. Each name has its colon. When there are as many
+    colons as names, none was overwritten; a colon within a text, or a field that is null, is a false alarm
+    that costs time only.
     """
-    if wish.own_costs is not None or b"\\u" in body:
+    # One byte is found many times as fast as two.
+    if wish.own_costs is not None or (b"\\" in body and b"\\u" in body):
         return True
     fields = sum(value is not None for value in (wish.model, wish.alias, wish.version, wish.cost_spec))
     fields += (wish.threshold is not None) + (wish.on_row_error != "fail") + (wish.record is not False) + 1
@@ -148,7 +150,7 @@ def _may_be_odd(wish: PredictBody, body: bytes) -> bool:
         fields += 1 + len(wish.priors)
     if wish.explain is not None:
         fields += 1 + (wish.explain.top is not None)
-    return body.count(b":") != fields + sum(len(row) for row in wish.rows if type(row) is dict)
+    return body.count(b":") != fields + names
 
 
 def _refused(error: Exception, value: Any) -> InvalidError:
@@ -208,11 +210,15 @@ def check_ids(rows: Sequence[Any]) -> None:
     for index, row in enumerate(rows):
         if type(row) is not dict or "id" not in row:
             continue
-        given = row["id"]
-        if isinstance(given, bool) or not isinstance(given, str | int | float | None):
+        if not is_id(row["id"]):
             faults.append(FieldError(pointer("rows", index, "id"), "wrong_type", "must be text or a number"))
     if faults:
         raise InvalidError("invalid", "a field of the request is wrong", faults)
+
+
+def is_id(given: object) -> bool:
+    """Whether this may be the id of a row."""
+    return isinstance(given, str | int | float | None) and not isinstance(given, bool)
 
 
 def check_options(wish: PredictOptions) -> None:

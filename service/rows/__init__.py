@@ -15,6 +15,7 @@ from service.rows.media import MEDIA_TYPES, media_type_of
 from service.rows.parquet import holds_text, read_parquet, read_rows, write_parquet
 from service.rows.reading import decode_column, read_raw
 from service.rows.sent import JsonRows, Sent, TableRows, plain_row
+from service.rows.typed_json import decode_typed
 
 __all__ = [
     "MEDIA_TYPES",
@@ -29,6 +30,7 @@ __all__ = [
     "decode_row",
     "decode_rows",
     "decode_table",
+    "decode_typed",
     "encode_table",
     "holds_text",
     "iterate_csv",

@@ -178,7 +178,7 @@ def _refuse_misspelled(predictor: Predictor, sent: Sent, priced: Priced) -> None
 def _predict_sound(
     predictor: Predictor, decoded: Decoded, wish: PredictOptions, costs: PricedCosts | None
 ) -> Predicted:
-    sound = np.array([row for row in range(decoded.n) if row not in decoded.failed], dtype=np.intp)
+    sound = np.delete(np.arange(decoded.n), sorted(decoded.failed))
     if not sound.size:
         return Predicted(None, sound, decoded.errors, decoded.faults.total, decoded.extra, {})
     columns = decoded.columns
