@@ -17,7 +17,7 @@ from service.api.routes import StrictRoute
 from service.domain.cost_specs import CostSpec, NamedCosts, NamelessCosts
 from service.domain.costs import Costs
 from service.usecases import cost_specs
-from service.usecases.cost_specs import Review, review_costs
+from service.usecases.cost_specs import Review, review_costs, review_kept
 
 router = APIRouter(route_class=StrictRoute, tags=["cost-specs"])
 
@@ -68,7 +68,7 @@ class Checks(BaseModel):
     """What was checked."""
 
     reasonable: bool | None = Field(description="Null where it depends on the row.")
-    explanation: str | None = Field(description="Why `reasonable` is null.")
+    explanation: str | None = Field(description="Why `reasonable` is not true.")
     per_row: bool
     dominated_actions: list[str] = Field(description="Actions that another one beats for every class.")
 
@@ -103,7 +103,7 @@ class CostSpecOut(ReviewOut):
             currency=spec.currency,
             costs=spec.costs,
             created_at=spec.created_at,
-            **_shown(review or review_costs(spec.costs)),
+            **_shown(review or review_kept(spec.costs)),
         )
 
 

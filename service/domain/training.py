@@ -146,12 +146,20 @@ class TrainingSpec(_Part):
         return self
 
 
+class KeptLimits(Limits):
+    """Limits of a job that is kept: when it was asked for, other bounds may have held."""
+
+    seconds: float | None = None
+    memory_mb: int | None = None
+
+
 class SettledSpec(TrainingSpec):
     """What a job keeps: names became ids, `auto` an algorithm, and each parameter has its value.
 
     `warnings` holds, code to detail, what was noticed when the job was asked for.
     """
 
+    limits: KeptLimits = KeptLimits()
     requested_algorithm: str | None = None
     warnings: Mapping[str, str] = Field(default_factory=dict)
 

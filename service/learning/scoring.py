@@ -205,7 +205,7 @@ class Predictor:
         spec = self._scorer.costs if costs is None else costs
         odd = _odd_rows(spec, columns, n)
         shares = self.shares(priors)
-        answer = self._scorer.decide(columns, costs=costs, priors=shares, threshold=threshold)
+        answer = self._decided(columns, costs, shares, threshold)
         scores, decided = answer.scores, answer.decisions
         return Answers(
             classes=self.classes,
@@ -227,6 +227,22 @@ class Predictor:
             explanation=None if reasons is None else self._explained(columns, answer, shares, reasons),
             cells=answer.costs.evaluate(columns, n) if cells else None,
         )
+
+    def _decided(
+        self,
+        columns: Mapping[str, NDArray[Any]],
+        costs: PricedCosts | None,
+        shares: Sequence[float] | None,
+        threshold: float | None,
+    ) -> Answer:
+        try:
+            return self._scorer.decide(columns, costs=costs, priors=shares, threshold=threshold)
+        except ValueError:
+            if shares is None:
+                raise
+            # Without them it can be decided, so the shares leave nothing of a probability of 0 or 1.
+            self._scorer.decide(columns, costs=costs, threshold=threshold)
+            raise impossible_priors() from None
 
     def predict_row(self, row: Mapping[str, float | str | None]) -> RowAnswer | None:
         """Score one row and decide it at the costs of training, by expected cost.
@@ -348,6 +364,12 @@ def load(artifact: bytes) -> Predictor:
 def _without(decided: Decisions, odd: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Thresholds of the rows that have one."""
     return np.where(odd, np.nan, decided.threshold)
+
+
+def impossible_priors() -> InvalidError:
+    """Refuse shares that leave some row without a class it can be of."""
+    detail = "the priors leave no class that some row can be of"
+    return InvalidError("invalid_priors", detail, [FieldError("/priors", "invalid_priors", detail)])
 
 
 def _odd_rows(spec: PricedCosts, columns: Mapping[str, NDArray[Any]], n: int) -> NDArray[np.bool_] | None:

@@ -14,7 +14,7 @@ from costboost.metrics import threshold_table
 from costboost.review import plan_reviews
 from service.domain.errors import FieldError, InvalidError
 from service.learning.pricing import PricedCosts
-from service.learning.scoring import Answers
+from service.learning.scoring import Answers, impossible_priors
 from service.learning.test_part import TestPart
 
 #: Half the width of a 95 % interval, in standard deviations.
@@ -206,9 +206,7 @@ def _with_priors(case: Case, given: Circumstances) -> tuple[Floats, Floats]:
     try:
         p = correct_priors(case.probabilities, np.array(given.old_priors), np.array(given.priors))
     except ValueError:
-        detail = "the priors leave no class that some row can be of"
-        fault = FieldError("/priors", "invalid_priors", detail)
-        raise InvalidError("invalid_priors", detail, [fault]) from None
+        raise impossible_priors() from None
     mass = np.bincount(case.codes, case.weight, minlength=len(given.priors))
     share = mass / mass.sum()
     factor = np.divide(given.priors, share, out=np.zeros(len(share)), where=share > 0)

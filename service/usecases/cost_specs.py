@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session, sessionmaker
 from service import learning
 from service.db import cost_specs, idempotency
 from service.domain.cost_specs import AnyCosts, CostSpec
-from service.domain.errors import NotFoundError
+from service.domain.errors import InvalidError, NotFoundError
 from service.domain.ids import new_id
 from service.domain.receipts import Receipt
 from service.usecases.naming import cost_spec_called
@@ -46,6 +46,15 @@ def review_costs(costs: AnyCosts) -> Review:
     """
     spec = learning.cost_spec(costs, at="")
     return Review(learning.describe(spec), learning.checks(spec), learning.consequences(spec))
+
+
+def review_kept(costs: AnyCosts) -> Review:
+    """Say what kept costs lead to; those that today's rules refuse lead to nothing, and are told why."""
+    try:
+        return review_costs(costs)
+    except InvalidError as error:
+        checks = {"reasonable": False, "explanation": error.detail, "per_row": bool(costs.columns)}
+        return Review([], checks | {"dominated_actions": []}, [])
 
 
 def create_cost_spec(

@@ -14,7 +14,7 @@ from service.domain.datasets import Dataset, InputColumn
 from service.domain.errors import PROBLEMS, FieldError, InvalidError
 from service.domain.faults import counted
 from service.domain.models import Version
-from service.domain.training import SettledSpec, TrainingSpec
+from service.domain.training import KeptLimits, SettledSpec, TrainingSpec
 from service.rows import read_parquet
 from service.usecases import ingredients
 
@@ -111,7 +111,7 @@ def _settled(spec: TrainingSpec, warnings: Mapping[str, str]) -> SettledSpec:
     name, params = learning.settle(spec.algorithm, spec.params)
     if spec.search is not None:
         params = {key: value for key, value in params.items() if key not in spec.search.params}
-    known: dict[str, Any] = dict(spec)
+    known: dict[str, Any] = dict(spec) | {"limits": KeptLimits(**dict(spec.limits))}
     told = {"requested_algorithm": spec.algorithm, "warnings": warnings}
     return SettledSpec(**known | {"algorithm": name, "params": params} | told)
 

@@ -109,6 +109,22 @@ def test_priors_refused(predictor, rows, priors, pointer):
     assert [fault.pointer for fault in refused.value.errors] == [pointer]
 
 
+def test_priors_that_leave_a_row_no_class(predictor, rows, monkeypatch):
+    """What is nearly certain of several classes can be weighed down to nothing."""
+    monkeypatch.setattr(
+        type(predictor._scorer.calibrator), "probabilities", lambda _, raw: np.tile([1.0, 0.0], (len(raw), 1))
+    )
+    assert len(predictor.predict(rows, 200).label) == 200
+    for share in (0.0, 1.0):
+        try:
+            found = predictor.predict(rows, 200, priors={"fraud": share})
+        except InvalidError as error:
+            refused = error
+        else:
+            assert np.isfinite(found.probabilities).all()
+    assert [(refused.code, fault.pointer) for fault in refused.errors] == [("invalid_priors", "/priors")]
+
+
 def test_costs_of_a_row_must_be_finite(predictor, rows):
     rows["price"] = rows["price"].copy()
     rows["price"][3] = 1e200
