@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from datetime import timedelta
 from importlib.metadata import version as version_of
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -61,12 +62,31 @@ def serve(
 
 
 @app.command()
-def worker(data_dir: DataDir = None) -> None:
+def worker(
+    data_dir: DataDir = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Only look whether a worker of this host lives; status 1 if not.")
+    ] = False,
+) -> None:
     """Run training jobs until stopped; as many workers as you like share one PostgreSQL."""
-    from service import worker as process
-
     with _explained():
-        process.run(_settings(data_dir))
+        settings = _settings(data_dir)
+        if not check:
+            from service import worker as process
+
+            process.run(settings)
+        _check_worker(settings)
+
+
+def _check_worker(settings: Settings) -> None:
+    from service import wiring
+    from service.usecases import workers
+
+    wired = wiring.wire(settings)
+    is_here = workers.is_here(wired.readers, timedelta(seconds=settings.lease_seconds))
+    wired.close()
+    if not is_here:
+        _leave("no worker of this host has lately said that it lives", status=1)
 
 
 @app.command()
@@ -240,6 +260,8 @@ def _explained() -> Iterator[None]:
         _leave(f"the database answered: {' '.join(str(error.orig).split())}", status=1)
     except (DamagedDatabaseError, NotFoundError) as error:
         _leave(str(error), status=1)
+    except OSError as error:
+        _leave(f"{error.filename or 'the system'}: {error.strerror or error}", status=1)
 
 
 def _leave(message: str, status: int) -> NoReturn:

@@ -38,6 +38,13 @@ def is_alive(session: Session, executor_id: str) -> bool:
     return session.scalars(query).one_or_none() is not None
 
 
+def is_heard(session: Session, host: str, lease: timedelta) -> bool:
+    """Whether a worker of a host has said within the lease that it lives."""
+    limit = database_time(session) - lease
+    lately = (ExecutorRow.host == host) & ExecutorRow.reaped_at.is_(None) & (ExecutorRow.beat_at >= limit)
+    return session.scalars(select(ExecutorRow.id).where(lately).limit(1)).one_or_none() is not None
+
+
 def reap(session: Session, executor_id: str) -> None:
     """Declare one dead of which it is known."""
     living = update(ExecutorRow).where(ExecutorRow.id == executor_id, ExecutorRow.reaped_at.is_(None))

@@ -39,6 +39,12 @@ def beat(sessions: Sessions, executor_id: str, groups: Sequence[Group]) -> bool:
         return executors.beat(session, executor_id, groups)
 
 
+def is_here(readers: Sessions, lease: timedelta) -> bool:
+    """Whether a worker of this host lives, which within a container is the one of the container."""
+    with readers() as session:
+        return executors.is_heard(session, socket.gethostname(), lease)
+
+
 def reap(sessions: Sessions, queue: JobQueue, database: Engine, lease: timedelta) -> None:
     """Declare silent workers dead, and re-queue what the lately dead had begun."""
     with sessions.begin() as session:

@@ -18,7 +18,7 @@ from service.db.engine import open_database
 from service.db.migrations import migrate
 from service.queue import migrate_engine
 from tests.chaos.ledger import read_log
-from tests.chaos.run import Plan, run
+from tests.chaos.run import FAULTS, Plan, run
 from tests.postgresql import Server, find_binaries
 
 #: A crash of the server loses nothing that it has confirmed; the machine itself is not crashed here.
@@ -34,16 +34,18 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
     parser.add_argument("--database", choices=["sqlite", "postgresql"], action="append")
     parser.add_argument("--folder", type=Path, help="where logs are kept")
+    parser.add_argument("--calm", type=float, default=1.0, help="factor of the pauses between faults")
     given = parser.parse_args()
     folder = given.folder or Path(tempfile.mkdtemp(prefix="costboost-chaos-"))
     print(f"seed {given.seed}, logs in {folder}", flush=True)
     # However this ends, the processes that were started end with it.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     faults = 0
+    pauses = {name: (given.calm * least, given.calm * most) for name, (least, most) in FAULTS.items()}
     for kind in given.database or ["sqlite", "postgresql"]:
         for plan in (
-            Plan(given.seed, given.jobs, "pass", poison=given.poison),
-            Plan(given.seed, given.fits, "fit", per_second=5.0),
+            Plan(given.seed, given.jobs, "pass", poison=given.poison, faults=pauses),
+            Plan(given.seed, given.fits, "fit", per_second=5.0, faults=pauses),
         ):
             if plan.jobs:
                 faults += _report(plan, kind, folder / f"{kind}-{plan.kind}")

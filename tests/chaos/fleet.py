@@ -155,8 +155,11 @@ class Fleet:
         one.signal(signal.SIGKILL)
 
     def _orphans(self) -> list[str]:
-        """Processes that have our settings and live on; the last to die get a moment for it."""
-        end = time.monotonic() + 15
+        """Processes that have our settings and live on.
+
+        A nursery sees the death of its owner when it has loaded everything, which takes a slow machine long.
+        """
+        end = time.monotonic() + 90
         while True:
             found = [str(process.cmdline()) for process in psutil.process_iter() if self._is_ours(process)]
             if not found or time.monotonic() > end:

@@ -242,6 +242,19 @@ def test_a_wrong_key_command_ends_with_one_line(tmp_path: Path, options: tuple[s
     assert len(ended.stderr.splitlines()) == 1
 
 
+def test_a_folder_that_cannot_be_made_is_named_in_one_line() -> None:
+    ended = command(Path("/dev/null/data"), "keys", "create", "--tenant", "acme", "--scopes", "data")
+    assert ended.returncode == 1
+    assert ended.stderr == "costboost: /dev/null/data: Not a directory\n"
+
+
+def test_a_host_without_worker_is_told(tmp_path: Path) -> None:
+    command(tmp_path, "migrate")
+    ended = command(tmp_path, "worker", "--check")
+    assert ended.returncode == 1
+    assert ended.stderr == "costboost: no worker of this host has lately said that it lives\n"
+
+
 def command(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "service.cli", *options, f"--data-dir={folder}"],

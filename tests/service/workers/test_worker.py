@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from service.domain.errors import ConflictError
 from service.domain.ids import new_id
 from service.domain.training import JobStatus, TrainingJob, TrainingSpec
 from service.settings import load_settings
-from service.usecases import training
+from service.usecases import training, workers
 from service.wiring import Wiring, wire
 from service.workers.keeper import WorkerKeeper
 
@@ -143,6 +143,11 @@ def test_a_job_is_done(running: Bench, wait_until: Wait) -> None:
     assert job.status is JobStatus.SUCCEEDED
     assert job.result == {"model": "m", "version": 1, "metrics": {"savings": 0.5}, "warnings": []}
     assert (job.attempt, job.worker_deaths) == (1, 0)
+
+
+def test_a_worker_is_found_by_its_host(running: Bench, wait_until: Wait) -> None:
+    wait_until(lambda: workers.is_here(running.wiring.readers, timedelta(seconds=LEASE)))
+    assert not workers.is_here(running.wiring.readers, timedelta(seconds=-LEASE))
 
 
 def test_an_idle_worker_starts_a_job_soon(running: Bench, wait_until: Wait) -> None:
