@@ -4,18 +4,22 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
+from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from service.api.access import opened_by
 from service.api.context import Sender, Tenant, Wired
 from service.api.versions import Number
 from service.domain.errors import CostboostError
+from service.domain.faults import field_errors, refusal
+from service.domain.feedback import FeedbackItem
 from service.domain.predictions import Selector
 from service.ui.forms import Form, Submitted
 from service.ui.rendering import render
 from service.ui.routes import PageRoute
 from service.ui.units import currency_of
-from service.usecases import models, recording
+from service.usecases import feedback, models, recording
 from service.usecases.cases import Case, decide_row, look_at
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False, tags=["predictions"])
@@ -81,6 +85,19 @@ def show_case(request: Request, wired: Wired, tenant: Tenant, prediction: str) -
         currency=currency,
         why_not=why_not,
     )
+
+
+@router.post("/ui/cases/{prediction}/label")
+@opened_by("feedback")
+def give_label(request: Request, wired: Wired, tenant: Tenant, form: Submitted, prediction: str) -> Response:
+    """Take in what a decided row turned out to be."""
+    recording.read_record(wired.readers, tenant, prediction)
+    item = {"prediction_id": prediction, "label": form.required("label"), "amount": form.amount("amount")}
+    try:
+        feedback.give(wired.sessions, tenant, [FeedbackItem.model_validate(item)])
+    except ValidationError as error:
+        raise refusal(field_errors(error.errors(), item)) from None
+    return render(request, "parts/labelled.html", label=item["label"])
 
 
 @router.get(PATH)

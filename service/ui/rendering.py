@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -27,6 +27,8 @@ HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
 }
 _NOTHING: Final = "–"
+#: A float has up to 309 digits before the point.
+_EXACT: Final = Context(prec=330, rounding=ROUND_HALF_UP)
 
 
 def render(
@@ -90,7 +92,7 @@ def _environment() -> Environment:
 def _rounded(amount: float, digits: int) -> str:
     # A half goes away from zero, as in the browser's `toFixed`, which writes the same numbers.
     step = Decimal(1).scaleb(-digits)
-    return f"{Decimal(amount).quantize(step, ROUND_HALF_UP):,f}"
+    return f"{Decimal(amount).quantize(step, context=_EXACT):,f}"
 
 
 def number(amount: float | None, digits: int = 4) -> str:

@@ -30,7 +30,7 @@ ARGUMENTS = [
 ]
 COSTS = {"fn": {"per": {"amount": 1.0}, "min": 15.0}, "fp": 10.0}
 #: A slow machine takes its time.
-PATIENCE = 30_000
+PATIENCE = 60_000
 
 
 @dataclass

@@ -189,11 +189,14 @@ def test_versions_are_compared_row_by_row(shop: Shop, page: Page, sound: Sound) 
 
 
 def test_realised_cost_stands_beside_expected_cost(shop: Shop, page: Page, sound: Sound) -> None:
-    item = {"prediction_id": shop.prediction, "label": "fraud", "observed_at": "2026-01-01T00:00:00Z"}
-    shop.service.http.post("/v1/feedback", json={"items": [item]})
+    page.goto(f"{shop.address}/ui/cases/{shop.prediction}")
+    page.get_by_role("combobox", name="True class").select_option("fraud")
+    page.get_by_role("button", name="Say it").press("Enter")
+    expect(page.get_by_text("Kept: it turned out")).to_be_visible()
     page.goto(f"{shop.address}/ui/monitoring")
     page.get_by_role("link", name="shop", exact=True).click()
     found = shop.service.http.get("/v1/models/shop/performance").json()["versions"][-1]["total"]
+    assert found["labelled"] == 1
     expect(page.locator("main")).to_contain_text(f"{found['expected_cost']:,.2f}")
     page.get_by_role("combobox", name="By").select_option("day")
     page.get_by_role("button", name="Show").press("Enter")

@@ -1,0 +1,83 @@
+"""How values are written: alike on the server and in the browser, and never as markup."""
+
+import random
+from pathlib import Path
+
+import pytest
+from markupsafe import escape
+from playwright.sync_api import Page, expect
+
+from service.ui import assets
+from service.ui.rendering import count, data, money, number, percent
+from tests.service.conftest import Service
+from tests.service.ui.conftest import Shop
+
+
+@pytest.mark.parametrize(
+    ("amount", "written"),
+    [
+        (0.0, "0.00"),
+        (1234567.891, "1,234,567.89"),
+        (-1234.5, "-1,234.50"),
+        (0.125, "0.1250"),
+        (2.125, "2.13"),  # a half goes away from zero
+        (-2.125, "-2.13"),
+        (0.00012346, "0.0001235"),
+        (None, "–"),
+        (7, "7"),
+    ],
+)
+def test_numbers_are_grouped_and_rounded_as_people_do(amount: float | None, written: str) -> None:
+    assert number(amount) == written
+
+
+def test_counts_shares_and_money() -> None:
+    assert number(1e300) == f"{int(1e300):,}.00"
+    assert (count(1234.0), count(1.5), percent(0.12345), percent(None)) == ("1,234", "1.50", "12.3 %", "–")
+    assert money(3.5, "<b>") == '<span class="money"><span class="unit">&lt;b&gt;</span>&nbsp;3.50</span>'
+
+
+def test_data_cannot_end_the_element_that_holds_it() -> None:
+    assert "<" not in data({"</script>": "<!--&"})
+
+
+def test_the_browser_writes_the_same_numbers(shop: Shop, page: Page) -> None:
+    draw = random.Random(7)
+    amounts = [draw.choice((-1, 1)) * 10 ** draw.uniform(-9, 12) for _ in range(500)]
+    amounts += [n / 8 for n in range(-40, 40)] + [n / 1000 for n in range(1000)] + [0.99996, 0.999949, 1e15]
+    page.goto(f"{shop.address}/ui/sign-in")
+    script = f"""async (amounts) => {{
+        const written = await import("{assets.address_of("written.js")}");
+        return amounts.map((one) => [written.number(one), written.percent(one), written.count(one)]);
+    }}"""
+    found = page.evaluate(script, amounts)
+    assert found == [[number(one), percent(one), count(one)] for one in amounts]
+
+
+def test_names_of_columns_and_classes_are_text_wherever_they_stand(
+    shop: Shop, page: Page, tmp_path: Path
+) -> None:
+    evil = "<img src=x onerror=alert(1)>"
+    rows = "".join(f"{n % 7},{evil if n % 3 else 'plain'}\n" for n in range(60))
+    file = tmp_path / "evil.csv"
+    file.write_text(f"{evil},label\n{rows}")
+    page.on("dialog", lambda dialog: pytest.fail("a script ran"))
+    page.goto(f"{shop.address}/ui/datasets/new")
+    page.get_by_label("File").set_input_files(file)
+    page.get_by_label("Name").fill(evil)
+    page.get_by_role("button", name="Bring it").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(evil)
+    expect(page.locator("figure.chart canvas")).to_have_count(1)
+    page.locator("figure.chart summary").first.click()
+    assert page.locator("img").count() == 0
+    assert str(escape(evil)) in shop.service.http.get("/ui/datasets", headers={"Cookie": ""}).text
+
+
+def test_a_refused_form_tells_each_field(sqlite_service: Service) -> None:
+    own = {"Origin": str(sqlite_service.http.base_url).rstrip("/"), "HX-Request": "true"}
+    answer = sqlite_service.http.post(
+        "/ui/trainings", data={"model": "m", "dataset": "d", "cost_spec": "c", "seed": "1.5"}, headers=own
+    )
+    assert answer.status_code == 422
+    assert "<html" not in answer.text
+    assert "<strong>seed</strong>: must be a whole number" in answer.text
