@@ -19,6 +19,7 @@ from service.api.predictions import INLINE_BYTES, INLINE_ROWS, count, in_thread
 from service.api.probes import readyz
 from service.api.routes import StrictRoute
 from service.domain import inference
+from service.domain.binary_tensors import binary_outputs, decode_binary, encode_binary
 from service.domain.errors import MalformedError
 from service.domain.inference import InferBody
 from service.domain.predictions import PredictOptions, Selector
@@ -33,13 +34,15 @@ router = APIRouter(route_class=StrictRoute, tags=["inference"], include_in_schem
 probes = APIRouter(route_class=StrictRoute, tags=["probes"], include_in_schema=False)
 
 MODEL: Final = "/v2/models/{model}"
+#: Bytes of JSON at the beginning of a body that has binary tensors.
+HEAD: Final = "inference-header-content-length"
 VERSION: Final = "/v2/models/{model}/versions/{version}"
 
 
 @probes.get("/v2")
 async def server(request: Request) -> dict[str, Any]:
     """Name the server."""
-    return {"name": "costboost", "version": request.app.version, "extensions": []}
+    return {"name": "costboost", "version": request.app.version, "extensions": ["binary_tensor_data"]}
 
 
 @probes.get("/v2/health/live")
@@ -86,15 +89,18 @@ async def model_ready(
 @router.post(VERSION + "/infer", response_class=Response)
 async def infer(*, request: Request, tenant: Tenant, model: str, version: str | None = None) -> Response:
     """Decide the rows of the tensors."""
-    if "inference-header-content-length" in request.headers:
-        raise MalformedError("malformed", "binary data is not read; send it as JSON")
-    body = await request.body()
+    body, head = await request.body(), request.headers.get(HEAD)
     is_small = len(body) <= INLINE_BYTES
-    asked = inference.decode(body) if is_small else await in_thread(request, inference.decode, body)
+    read = partial(inference.decode, body) if head is None else partial(decode_binary, body, head)
+    asked = read() if is_small else await in_thread(request, read)
     loaded = await _loaded(request, tenant, model, version)
     work: Callable[[], dict[str, Any]] = partial(_inferred, request.app.state.wiring, loaded, asked)
     rows = max((tensor.shape[0] for tensor in asked.inputs if tensor.shape), default=0)
-    return JSONResponse(work() if is_small and rows <= INLINE_ROWS else await in_thread(request, work))
+    answer = work() if is_small and rows <= INLINE_ROWS else await in_thread(request, work)
+    if not (binary := binary_outputs(asked)):
+        return JSONResponse(answer)
+    content, length = encode_binary(answer, binary)
+    return Response(content, media_type="application/octet-stream", headers={HEAD: str(length)})
 
 
 async def _loaded(request: Request, tenant: str, model: str, version: str | None) -> Loaded:

@@ -125,7 +125,7 @@ def _flat(tensor: Tensor) -> list[Any]:
     if kinds is None:
         raise _refused(f"the input {name} has a datatype that is not read; known are {', '.join(_KINDS)}")
     if tensor.data is None:
-        raise _refused(f"the input {name} has no data; binary data is not read, send it as JSON")
+        raise _refused(f"the input {name} has no data; bytes need their binary_data_size")
     count = 1
     for size in tensor.shape:
         count *= size
