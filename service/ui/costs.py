@@ -13,24 +13,25 @@ from service.domain.cost_specs import NamedCosts, NamelessCosts
 from service.domain.errors import CostboostError, pointer
 from service.domain.faults import field_errors, refusal
 from service.ui.forms import Form, Submitted, read_number, wrong
+from service.ui.lists import FETCH, After, part_of
 from service.ui.rendering import render, send_on
 from service.ui.routes import PageRoute
 from service.usecases import cost_specs, datasets
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False, tags=["cost-specs"])
 
-_LISTED = 200
 _NAMED: TypeAdapter[Any] = TypeAdapter(NamedCosts)
 _NAMELESS: TypeAdapter[Any] = TypeAdapter(NamelessCosts)
 _CELLS = ("fn", "fp", "tp", "tn")
 
 
 @router.get("/ui/costs")
-def list_costs(request: Request, wired: Wired, tenant: Tenant) -> Response:
+def list_costs(request: Request, wired: Wired, tenant: Tenant, after: After = None) -> Response:
     """List what is stored, newest first."""
-    found = cost_specs.list_cost_specs(wired.readers, tenant, _LISTED, None)
-    reviews = [(one, cost_specs.review_costs(one.costs)) for one in found]
-    return render(request, "costs.html", specs=reviews)
+    found = cost_specs.list_cost_specs(wired.readers, tenant, FETCH, after)
+    part = part_of(found, key=lambda one: one.id)
+    reviews = [(one, cost_specs.review_costs(one.costs)) for one in part.lines]
+    return render(request, "costs.html", specs=reviews, after=part.after)
 
 
 @router.get("/ui/costs/new")

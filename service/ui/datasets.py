@@ -13,6 +13,7 @@ from service.api.datasets import intake_limiter, intake_of
 from service.api.uploads import receive_form, validated_options
 from service.domain.datasets import Dataset, IntakeOptions
 from service.ui.charts import profile_charts
+from service.ui.lists import FETCH, After, part_of
 from service.ui.rendering import render, send_on
 from service.ui.routes import PageRoute
 from service.usecases import datasets
@@ -20,7 +21,6 @@ from service.wiring import Wiring
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False, tags=["datasets"])
 
-_LISTED = 200
 #: Columns that are drawn: more would make the page heavy.
 _DRAWN = 40
 #: Fields of the form that name columns, one or several by commas, and the role that these get.
@@ -28,10 +28,11 @@ _ROLES = ("cost", "id", "time", "group", "weight", "subject", "ignore")
 
 
 @router.get("/ui/datasets")
-def list_datasets(request: Request, wired: Wired, tenant: Tenant) -> Response:
+def list_datasets(request: Request, wired: Wired, tenant: Tenant, after: After = None) -> Response:
     """List the tables, newest first."""
-    found = datasets.list_datasets(wired.readers, tenant, _LISTED, None)
-    return render(request, "datasets.html", datasets=found)
+    found = datasets.list_datasets(wired.readers, tenant, FETCH, after)
+    part = part_of(found, key=lambda one: one.id)
+    return render(request, "datasets.html", datasets=part.lines, after=part.after)
 
 
 @router.get("/ui/datasets/new")

@@ -12,6 +12,7 @@ from service.api.training_jobs import first_event, streamed
 from service.ui.charts import Chart, Line
 from service.ui.rendering import render, send_on
 from service.ui.routes import PageRoute
+from service.ui.units import currency_of_spec
 from service.usecases import training
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False, tags=["training-jobs"])
@@ -21,7 +22,10 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False, tags=["traini
 def show_job(request: Request, wired: Wired, tenant: Tenant, job: str) -> Response:
     """Show how a job stands; a script keeps it up to date."""
     view = training.read_job(wired.readers, tenant, job)
-    return render(request, "job.html", job=view.job, position=view.queue_position, chart=_chart())
+    currency = currency_of_spec(wired.readers, tenant, view.job.spec.cost_spec)
+    return render(
+        request, "job.html", job=view.job, position=view.queue_position, chart=_chart(), currency=currency
+    )
 
 
 @router.get("/ui/jobs/{job}/events")

@@ -10,6 +10,7 @@ from service.api.context import Sender, Tenant, Wired
 from service.domain.access import SCOPES
 from service.domain.faults import field_errors, refusal
 from service.ui.forms import Submitted
+from service.ui.lists import FETCH, After, part_of
 from service.ui.rendering import render, send_on
 from service.ui.routes import PageRoute
 from service.usecases import api_keys, audit_log
@@ -17,17 +18,18 @@ from service.usecases import api_keys, audit_log
 router = APIRouter(route_class=PageRoute, include_in_schema=False, tags=["api-keys"])
 
 _KEYS = 200
-_ENTRIES = 100
 
 
 @router.get("/ui/keys")
-def show_keys(request: Request, wired: Wired, tenant: Tenant) -> Response:
+def show_keys(request: Request, wired: Wired, tenant: Tenant, after: After = None) -> Response:
     """List keys and the newest entries of the audit log."""
+    part = part_of(audit_log.list_entries(wired.readers, tenant, FETCH, after), key=lambda one: one.id)
     return render(
         request,
         "keys.html",
         keys=api_keys.list_keys(wired.readers, tenant, _KEYS),
-        entries=audit_log.list_entries(wired.readers, tenant, _ENTRIES, None),
+        entries=part.lines,
+        after=part.after,
         scopes=SCOPES,
     )
 

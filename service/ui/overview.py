@@ -10,6 +10,7 @@ from service.api.access import opened_by
 from service.api.context import Sender, Wired
 from service.domain.errors import NotFoundError
 from service.domain.models import CHAMPION, ModelView, Version
+from service.ui.lists import FETCH, After, part_of
 from service.ui.rendering import render
 from service.ui.routes import PageRoute
 from service.ui.units import currency_of
@@ -20,7 +21,6 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False, tags=["models
 #: Comes last.
 missing = APIRouter(route_class=PageRoute, include_in_schema=False, tags=["probes"])
 
-_MODELS = 50
 _JOBS = 8
 
 
@@ -42,14 +42,15 @@ def lead_to_overview() -> Response:
 
 @router.get("/ui")
 @opened_by("registry", "train")
-def show_overview(request: Request, wired: Wired, sender: Sender) -> Response:
+def show_overview(request: Request, wired: Wired, sender: Sender, after: After = None) -> Response:
     """Show models, jobs if the caller may see them, and what to do next."""
     tenant = sender.tenant
-    found = models.list_models(wired.readers, tenant, _MODELS, None)
+    part = part_of(models.list_models(wired.readers, tenant, FETCH, after), key=lambda view: view.model.id)
     return render(
         request,
         "overview.html",
-        lines=[_line(wired, tenant, view) for view in found],
+        lines=[_line(wired, tenant, view) for view in part.lines],
+        after=part.after,
         jobs=training.list_jobs(wired.readers, tenant, _JOBS) if sender.may(["train"]) else [],
         has_data=bool(datasets.list_datasets(wired.readers, tenant, 1, None)),
         has_costs=bool(cost_specs.list_cost_specs(wired.readers, tenant, 1, None)),

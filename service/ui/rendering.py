@@ -7,6 +7,7 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -27,6 +28,8 @@ HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
 }
 _NOTHING: Final = "–"
+#: What may stand in an address as it is; Starlette leaves the same.
+_OF_ADDRESSES: Final = ":/%#?=@[]!$&'()*+,;"
 #: A float has up to 309 digits before the point.
 _EXACT: Final = Context(prec=330, rounding=ROUND_HALF_UP)
 
@@ -59,7 +62,8 @@ def is_partial(request: Request) -> bool:
 def send_on(request: Request, address: str) -> Response:
     """Lead on to another page, after a form was taken."""
     if is_partial(request):
-        return Response(status_code=200, headers={**HEADERS, "HX-Redirect": address})
+        written = quote(address, safe=_OF_ADDRESSES)
+        return Response(status_code=200, headers={**HEADERS, "HX-Redirect": written})
     return RedirectResponse(address, 303)
 
 

@@ -20,7 +20,7 @@ from service.ui.costs import costs_of
 from service.ui.forms import Form, Submitted, read_number
 from service.ui.rendering import render
 from service.ui.routes import PageRoute
-from service.ui.units import currency_of
+from service.ui.units import currency_of, currency_of_spec
 from service.usecases import cost_specs, datasets, models
 from service.usecases.simulating import simulate
 
@@ -56,7 +56,7 @@ def show_outcome(
     table = found.found.get("table")
     currency = currency_of(wired.readers, tenant, found.version)
     if spec.cost_spec is not None:
-        currency = cost_specs.read_cost_spec(wired.readers, tenant, spec.cost_spec).currency
+        currency = currency_of_spec(wired.readers, tenant, spec.cost_spec)
     chart = None
     if table:
         columns = {name: [row[name] for row in table] for name in ("threshold", "cost")}

@@ -18,6 +18,7 @@ from service.domain.errors import NotFoundError, pointer
 from service.domain.faults import field_errors, refusal
 from service.domain.training import TrainingSpec
 from service.ui.forms import Form, Submitted, read_number, wrong
+from service.ui.lists import FETCH, After, part_of
 from service.ui.rendering import render, send_on
 from service.ui.routes import PageRoute
 from service.usecases import cost_specs, datasets, training
@@ -52,9 +53,10 @@ class Field:
 
 
 @router.get("/ui/trainings")
-def list_trainings(request: Request, wired: Wired, tenant: Tenant) -> Response:
+def list_trainings(request: Request, wired: Wired, tenant: Tenant, after: After = None) -> Response:
     """List the jobs, newest first."""
-    return render(request, "trainings.html", jobs=training.list_jobs(wired.readers, tenant, _LISTED))
+    part = part_of(training.list_jobs(wired.readers, tenant, FETCH, after), key=lambda view: view.job.id)
+    return render(request, "trainings.html", jobs=part.lines, after=part.after)
 
 
 @router.get("/ui/trainings/new")

@@ -12,9 +12,14 @@ def currency_of(readers: sessionmaker[Session], tenant: str, version: Version) -
     if version.origin is not None:
         told = version.origin.get("currency")
         return told if isinstance(told, str) else None
-    if version.spec.cost_spec is None:
+    return currency_of_spec(readers, tenant, version.spec.cost_spec)
+
+
+def currency_of_spec(readers: sessionmaker[Session], tenant: str, cost_spec: str | None) -> str | None:
+    """The currency of stored costs, if there are any."""
+    if cost_spec is None:
         return None
     try:
-        return cost_specs.read_cost_spec(readers, tenant, version.spec.cost_spec).currency
+        return cost_specs.read_cost_spec(readers, tenant, cost_spec).currency
     except NotFoundError:
         return None

@@ -1,6 +1,7 @@
 """How values are written: alike on the server and in the browser, and never as markup."""
 
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from playwright.sync_api import Page, expect
 from service.ui import assets
 from service.ui.rendering import count, data, money, number, percent
 from tests.service.conftest import Service
-from tests.service.ui.conftest import Shop
+from tests.service.ui.conftest import Shop, key
 
 
 @pytest.mark.parametrize(
@@ -81,3 +82,16 @@ def test_a_refused_form_tells_each_field(sqlite_service: Service) -> None:
     assert answer.status_code == 422
     assert "<html" not in answer.text
     assert "<strong>seed</strong>: must be a whole number" in answer.text
+
+
+def test_long_lists_have_pages(locked: Service) -> None:
+    cookie = {"Cookie": f"costboost_key={key(locked, 'admin', tenant='lists')}"}
+    bearer = {"Authorization": f"Bearer {key(locked, 'admin', tenant='lists')}"}
+    for each in range(52):
+        locked.http.post("/v1/cost-specs", json={"name": f"n{each}", "fn": 2, "fp": 1}, headers=bearer)
+    first = locked.http.get("/ui/costs", headers=cookie).text
+    assert (">n51<" in first, ">n2<" in first, ">n1<" in first) == (True, True, False)
+    older = re.search(r'href="(\?after=[^"]+)"', first)
+    assert older is not None
+    rest = locked.http.get(f"/ui/costs{older[1]}", headers=cookie).text
+    assert (">n1<" in rest, ">n0<" in rest, "Older" in rest) == (True, True, False)

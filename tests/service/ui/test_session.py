@@ -61,6 +61,15 @@ def test_after_signing_in_one_stays_here(locked: Service, next: str) -> None:
     assert "evil" not in answer.headers["location"].partition("/ui")[0]
 
 
+def test_an_address_in_any_script_can_be_led_to(locked: Service) -> None:
+    own = {"Origin": address(locked), "HX-Request": "true"}
+    answer = locked.http.post(
+        "/ui/sign-in", data={"key": key(locked, "admin"), "next": "/ui/costs/\u540d\nX: y"}, headers=own
+    )
+    assert answer.status_code == 200
+    assert answer.headers["hx-redirect"] == "/ui/costs/%E5%90%8D%0AX:%20y"
+
+
 def test_every_page_says_where_its_parts_may_come_from(locked: Service) -> None:
     answer = locked.http.get("/ui/sign-in")
     rules = answer.headers["content-security-policy"]
