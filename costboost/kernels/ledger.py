@@ -56,8 +56,8 @@ def sum_sides(
         tables[turn, cell] += np.int64(np.rint(weights[i] * scale))
         rows[turn, cell] += 1
     for k in range(masses.size):
-        masses[k] = tables[:, k].sum()
-        counts[k] = rows[:, k].sum()
+        masses[k] = tables[0, k] + tables[1, k] + tables[2, k] + tables[3, k]
+        counts[k] = rows[0, k] + rows[1, k] + rows[2, k] + rows[3, k]
 
 
 @kernel
@@ -128,14 +128,15 @@ def _change_tile(
 def _count_gains(
     first: int, kinds: Octets, counts: Ints, gains: Ints, change: Ints, rows: Ints, changes: Ints
 ) -> Any:
-    """Take the gains of a tile as rows of each kind count: each row's, and a list of those that change."""
-    n_changed = 0
+    """Take the gains of a tile as rows of each kind count: each row's, those that change, and the total."""
+    n_changed, whole = 0, np.int64(0)
     for i in range(kinds.size):
         gain = gains[i] * counts[kinds[i]]
         change[i] = gain
+        whole += gain
         rows[n_changed], changes[n_changed] = first + i, gain
         n_changed += gain != 0
-    return n_changed
+    return n_changed, whole
 
 
 @kernel
@@ -248,8 +249,8 @@ def add_changes(
             column[first:last], sides, n_sides, own, factors, scale, anew, weights[first:last], gains
         )
         for a in range(counts.shape[0]):
-            count = _count_gains(first, own, counts[a], gains, change, rows, changes)
-            wholes[a] += changes[:count].sum()
+            count, whole = _count_gains(first, own, counts[a], gains, change, rows, changes)
+            wholes[a] += whole
             for j in range(codes.shape[0]):
                 begin, end = starts[j], starts[j + 1]
                 start, stop = elsewhere_starts[j, tile], elsewhere_starts[j, tile + 1]
@@ -288,7 +289,7 @@ def find_frequent(column: Octets, counts: Ints) -> Any:
         tables[i & 3, column[i]] += 1
     best = 0
     for k in range(counts.size):
-        counts[k] = tables[:, k].sum()
+        counts[k] = tables[0, k] + tables[1, k] + tables[2, k] + tables[3, k]
         best = k if counts[k] > counts[best] else best
     return best, counts[best]
 

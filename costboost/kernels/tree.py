@@ -34,24 +34,6 @@ _ROWS_FOR_TABLES = 20_000
 
 @kernel
 def _add_rows(
-    codes: Octets, masses: Ints, classes: Ints, n_classes: int, tables: Any, begin: int, end: int
-) -> None:
-    """Add to the cell (bin, class) of each row, table by table in turn; cells are those from `begin` on."""
-    last = len(tables) - 1
-    one, two = tables[0, begin:end], tables[1 & last, begin:end]
-    three, four = tables[2 & last, begin:end], tables[3 & last, begin:end]
-    whole = codes.size - codes.size % 4
-    for i in range(0, whole, 4):
-        one[n_classes * codes[i] + classes[i]] += masses[i]
-        two[n_classes * codes[i + 1] + classes[i + 1]] += masses[i + 1]
-        three[n_classes * codes[i + 2] + classes[i + 2]] += masses[i + 2]
-        four[n_classes * codes[i + 3] + classes[i + 3]] += masses[i + 3]
-    for i in range(whole, codes.size):
-        one[n_classes * codes[i] + classes[i]] += masses[i]
-
-
-@kernel
-def _add_listed(
     codes: Octets,
     rows: Rows,
     masses: Ints,
@@ -94,20 +76,15 @@ def sum_node(
     n_classes = sums.shape[1]
     tables = np.zeros((4 if rows.size >= _ROWS_FOR_TABLES else 1, sums.size), np.int64)
     own_masses, own_classes = np.empty(_TILE, np.int64), np.empty(_TILE, np.int64)
-    every = rows.size == weights.size  # in whatever order, which makes no difference
     for first in range(0, rows.size, _TILE):
         last = min(first + _TILE, rows.size)
         own = rows[first:last]
         for i in range(own.size):
-            row = np.uint64(first + i if every else own[i])
+            row = own[i]
             own_masses[i], own_classes[i] = np.int64(np.rint(weights[row] * scale)), classes[row]
         for j in range(codes.shape[0]):
             begin, end = n_classes * starts[j], n_classes * starts[j + 1]
-            if every:
-                column = codes[j, first:last]
-                _add_rows(column, own_masses, own_classes, n_classes, tables, begin, end)
-            else:
-                _add_listed(codes[j], own, own_masses, own_classes, n_classes, tables, begin, end)
+            _add_rows(codes[j], own, own_masses, own_classes, n_classes, tables, begin, end)
     for k in range(sums.shape[0]):
         for c in range(n_classes):
             cell = np.int64(0)
@@ -188,11 +165,16 @@ def _judge_column(
     bins: Ints, n_classes: int, least_mass: float, least_rows: int, missing_below: Any, missing_above: Any
 ) -> None:
     """Judge each cut of a column, -inf first, with its missing values on either side."""
-    _judge_cuts(bins, n_classes, least_mass, least_rows, True, missing_above)
-    if bins[-1].any():
-        _judge_cuts(bins, n_classes, least_mass, least_rows, False, missing_below)
-    else:
-        missing_below[:] = missing_above
+    absent = True
+    for c in range(bins.shape[1]):
+        absent = absent and bins[-1, c] == 0
+    for upwards in (True, False):
+        purities = missing_above if upwards else missing_below
+        if upwards or not absent:
+            _judge_cuts(bins, n_classes, least_mass, least_rows, upwards, purities)
+    if absent:
+        for k in range(missing_above.size):  # numba compiles this ten times sooner than a copy of an array
+            missing_below[k] = missing_above[k]
 
 
 @kernel
@@ -249,8 +231,9 @@ def order_categories(bins: Ints, n_classes: int, added: float, slack: float) -> 
         while node[chosen] < heaviest - slack:
             chosen += 1
     whole = added * (node[chosen] / total)
-    shares = np.full(bins.shape[0] - 1, _NO_WEIGHT, np.int64)
+    shares = np.empty(bins.shape[0] - 1, np.int64)
     for k in range(shares.size):
+        shares[k] = _NO_WEIGHT
         mass = np.int64(0)
         for c in range(n_classes):
             mass += bins[k, c]
@@ -302,7 +285,8 @@ def find_split(
     column, cut, missing_above
         cut is -1 for the cut at -inf; column is -1 if no cut gains more than `slack`.
     """
-    missing_below, missing_above = np.full(sums.shape[0], -1.0), np.full(sums.shape[0], -1.0)
+    empty = np.empty(0, np.int64)
+    missing_below, missing_above = np.empty(sums.shape[0]), np.empty(sums.shape[0])
     node = np.zeros(sums.shape[1], np.int64)
     for k in range(starts[0], starts[1]):
         for c in range(sums.shape[1]):
@@ -312,14 +296,15 @@ def find_split(
         first, last = starts[j], starts[j + 1] - 1
         bins = sums[first : last + 1]
         below, above = missing_below[first:last], missing_above[first:last]
+        order, shares = empty, empty
         if categorical[j]:
             order, shares = order_categories(bins, n_classes, added, slack)
-            _judge_column(_in_order(bins, order), n_classes, least_mass, least_rows, below, above)
-            _keep_equals_together(shares, order, below, above)
-        else:
-            _judge_column(bins, n_classes, least_mass, least_rows, below, above)
+            bins = _in_order(bins, order)
+        _judge_column(bins, n_classes, least_mass, least_rows, below, above)
+        _keep_equals_together(shares, order, below, above)
         for k in range(first, last):
-            best = max(best, missing_below[k], missing_above[k])
+            best = max(best, missing_below[k])
+            best = max(best, missing_above[k])
     if best - _purity(node, n_classes) <= slack:
         return -1, -1, False
     for j in range(starts.size - 1):
@@ -346,7 +331,8 @@ def part_rows(column: Octets, bins_above: NDArray[np.bool_], rows: Rows) -> int:
         rows[n_below], later[n_above] = row, row
         n_below += 1 - above
         n_above += above
-    rows[n_below:] = later[:n_above]
+    for i in range(n_above):
+        rows[n_below + i] = later[i]
     return n_below
 
 
