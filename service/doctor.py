@@ -96,13 +96,11 @@ def _store(settings: Settings) -> Finding:
         writable = store.writable()
     except OSError as error:
         return _no_store(f"{settings.store_url}: {error.strerror}")
-    return (
-        Finding("store", True, str(store.root)) if writable else _no_store(f"{store.root} cannot be written")
-    )
+    return Finding("store", True, store.where) if writable else _no_store(f"{store.where} cannot be written")
 
 
 def _no_store(found: str) -> Finding:
-    cure = f"let {PREFIX}STORE_URL name a folder that this user may write, on a disk with room"
+    cure = f"let {PREFIX}STORE_URL name a folder that this user may write, on a disk with room, or a bucket"
     return Finding("store", False, found, cure)
 
 

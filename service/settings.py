@@ -40,7 +40,9 @@ class Settings(BaseSettings):
         SecretStr("sqlite:///data/costboost.db"), description="sqlite:///file or postgresql://…"
     )
     store_url: str = Field(
-        "file:data/store", pattern=r"^file:.", description="where artifacts are kept: file:///folder"
+        "file:data/store",
+        pattern=r"^(file:.|s3://[a-z0-9])",
+        description="where artifacts are kept: file:///folder or s3://bucket/prefix",
     )
     compute: Literal["local"] = Field("local", description="where the work inside a job is spread")
     host: str = Field("127.0.0.1", description="address the API listens on")

@@ -9,6 +9,7 @@ from sqlalchemy import Engine
 from sqlalchemy.orm import Session, sessionmaker
 
 from service.artifacts.folder import FolderStore
+from service.artifacts.store import ArtifactStore
 from service.db import engine, migrations
 from service.outbound import Outbound
 from service.processes.nursery import Nursery
@@ -36,7 +37,7 @@ class Wiring:
     database: Engine
     sessions: sessionmaker[Session]
     readers: sessionmaker[Session]
-    store: FolderStore
+    store: ArtifactStore
     queue: JobQueue
     nursery: Nursery
     outbound: Outbound
@@ -88,6 +89,10 @@ def is_migrated(wiring: Wiring) -> bool:
     return migrations.is_migrated(wiring.database)
 
 
-def open_store(url: str) -> FolderStore:
-    """Open the artifact store: `file:///absolute/folder` or `file:relative/folder`."""
+def open_store(url: str) -> ArtifactStore:
+    """Open the artifact store: `file:///absolute/folder`, `file:relative/folder` or `s3://bucket/prefix`."""
+    if url.startswith("s3:"):
+        from service.artifacts.bucket import BucketStore  # noqa: PLC0415  who has a folder needs none of it
+
+        return BucketStore(url)
     return FolderStore(Path(unquote(urlsplit(url).path)).absolute())

@@ -15,7 +15,7 @@ from service.api.accept import preferred
 from service.api.errors import status_of
 from service.api.problems import problem
 from service.api.raw_headers import header
-from service.artifacts.folder import FolderStore
+from service.artifacts.store import ArtifactStore
 from service.domain.errors import CostboostError, FieldError, InvalidError, MalformedError
 from service.rows import MEDIA_TYPES, media_type_of
 from service.rows.json_reader import MAX_LINE_BYTES
@@ -74,7 +74,7 @@ class Body:
         return replace(fault, pointer=at, line=None if fault.line is None else fault.line + self.lines)
 
 
-async def received(request: Request, store: FolderStore) -> Body:
+async def received(request: Request, store: ArtifactStore) -> Body:
     """Take the body in: first whole, for many clients do not read before they have sent everything."""
     size, pending = 0, bytearray()
     with _kept(store.scratch(MEMORY_BYTES)) as file:
@@ -100,7 +100,7 @@ def _kept(file: BinaryIO) -> Iterator[BinaryIO]:
 
 
 async def answer_in_parts(
-    request: Request, body: Body, store: FolderStore, decide: Decide, *, most_rows: int, is_whole: bool
+    request: Request, body: Body, store: ArtifactStore, decide: Decide, *, most_rows: int, is_whole: bool
 ) -> Response:
     """
     Answer rows in their order.

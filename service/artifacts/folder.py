@@ -3,7 +3,6 @@
 import errno
 import hashlib
 import os
-import re
 import secrets
 import tempfile
 import time
@@ -12,9 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from service.artifacts.digests import SHA256, digest_of, require_sha256
 from service.domain.errors import ConflictError, UnavailableError
 
-_SHA256 = re.compile(r"[0-9a-f]{64}\Z")
 _CHUNK = 1 << 20
 
 
@@ -32,6 +31,7 @@ class FolderStore:
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self.where = str(root)
         self._incoming = root / "incoming"
         self._incoming.mkdir(parents=True, exist_ok=True)
 
@@ -59,7 +59,7 @@ class FolderStore:
                     while chunk := source.read(_CHUNK):
                         target.write(chunk)
                 return self.put_file(copy)
-        digest = _digest(path)
+        digest = digest_of(path)
         self._keep(path, digest)
         return digest
 
@@ -115,12 +115,12 @@ class FolderStore:
     def list(self) -> Iterator[str]:
         """Yield the sha256 of each artifact."""
         for path in self.root.glob("??/??/*"):
-            if _SHA256.match(path.name):
+            if SHA256.match(path.name):
                 yield path.name
 
     def aged(self, seconds: float) -> Iterator[str]:
         """Yield the sha256 of each artifact that nobody has stored, or stored again, for so long."""
-        return (sha256 for sha256 in self.list() if _age(self._path(sha256)) >= seconds)
+        return (sha256 for sha256 in self.list() if age_of(self._path(sha256)) >= seconds)
 
     def discard(self, sha256: str, seconds: float) -> bool:
         """Remove an artifact of that age; False when it is gone, or somebody has just stored it again."""
@@ -131,7 +131,7 @@ class FolderStore:
         except FileNotFoundError:
             return False
         # Whoever stores it from now on writes it anew; whoever did so before has made it young.
-        if _age(aside) < seconds:
+        if age_of(aside) < seconds:
             aside.rename(path)
             return False
         aside.unlink()
@@ -139,7 +139,7 @@ class FolderStore:
 
     def delete_incoming(self, seconds: float) -> int:
         """Remove what writers that died have left behind, and tell how many files."""
-        left = [path for path in self._incoming.iterdir() if _age(path) >= seconds]
+        left = [path for path in self._incoming.iterdir() if age_of(path) >= seconds]
         for path in left:
             path.unlink(missing_ok=True)
         return len(left)
@@ -163,8 +163,7 @@ class FolderStore:
         return True
 
     def _path(self, sha256: str) -> Path:
-        if not _SHA256.match(sha256):
-            raise ValueError("not a sha256")
+        require_sha256(sha256)
         return self.root / sha256[:2] / sha256[2:4] / sha256
 
     def _keep(self, path: Path, sha256: str) -> None:
@@ -179,8 +178,8 @@ class FolderStore:
             _sync(target.parent)
 
 
-def _age(path: Path) -> float:
-    """Seconds since it was stored; a file that has just gone has none."""
+def age_of(path: Path) -> float:
+    """Seconds since a file was written; a file that has just gone has none."""
     try:
         return time.time() - path.stat().st_mtime
     except FileNotFoundError:
@@ -193,11 +192,6 @@ def _sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @contextmanager

@@ -339,6 +339,11 @@ PROBLEMS: dict[str, Problem] = {
         "Send the request again after `Retry-After`. If it lasts: `GET /readyz`, "
         "`COSTBOOST_DATABASE_URL`, and for many clients `COSTBOOST_DATABASE_POOL`.",
     ),
+    "storage_unavailable": Problem(
+        "Storage unavailable",
+        "The bucket in which datasets and models are kept cannot be reached just now.",
+        "Send the request again after `Retry-After`. If it lasts: `GET /readyz` and `COSTBOOST_STORE_URL`.",
+    ),
     "storage_full": Problem(
         "Storage full",
         "No space is left to store this.",

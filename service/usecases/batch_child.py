@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service import learning
-from service.artifacts.folder import FolderStore
+from service.artifacts.store import ArtifactStore
 from service.domain.costs import COSTS
 from service.domain.datasets import InputColumn, IntakeLimits
 from service.domain.errors import FieldError, InvalidError
@@ -97,7 +97,7 @@ def _label(payload: Mapping[str, Any], raw: RawTable, inputs: set[str]) -> str |
     return None
 
 
-def execute(store: FolderStore, order: dict[str, Any], report: Report) -> dict[str, Any]:
+def execute(store: ArtifactStore, order: dict[str, Any], report: Report) -> dict[str, Any]:
     """Decide all rows and keep the table of decisions.
 
     Returns

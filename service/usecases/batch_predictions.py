@@ -6,7 +6,7 @@ from typing import Any, BinaryIO
 
 from sqlalchemy.orm import Session, sessionmaker
 
-from service.artifacts.folder import FolderStore
+from service.artifacts.store import ArtifactStore
 from service.db import datasets, idempotency
 from service.db import jobs as rows_of_jobs
 from service.domain.batch_predictions import BatchPrediction, BatchSpec
@@ -140,7 +140,7 @@ def list_batches(
 
 
 def open_output(
-    readers: Sessions, store: FolderStore, tenant: str, job_id: str
+    readers: Sessions, store: ArtifactStore, tenant: str, job_id: str
 ) -> tuple[BatchPrediction, BinaryIO]:
     """
     Open the file of decisions; the caller closes it.

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from sqlalchemy.orm import Session, sessionmaker
 
-from service.artifacts.folder import FolderStore
+from service.artifacts.store import ArtifactStore
 from service.db import audit_log, batch_predictions
 from service.db import jobs as rows_of_jobs
 from service.domain.batch_predictions import BatchPrediction
@@ -15,7 +15,7 @@ Sessions = sessionmaker[Session]
 
 
 def delete_batch(
-    sessions: Sessions, store: FolderStore, queue: JobQueue, tenant: str, job_id: str, *, by: str
+    sessions: Sessions, store: ArtifactStore, queue: JobQueue, tenant: str, job_id: str, *, by: str
 ) -> None:
     """Delete a batch prediction with its files; one that is not over ends with it.
 
@@ -32,7 +32,7 @@ def delete_batch(
 
 
 def discard(
-    sessions: Sessions, store: FolderStore, queue: JobQueue, tenant: str, job_ids: Iterable[str]
+    sessions: Sessions, store: ArtifactStore, queue: JobQueue, tenant: str, job_ids: Iterable[str]
 ) -> int:
     """Remove those of these batch predictions that are still there, with their files; tell how many."""
     count = 0
@@ -47,7 +47,7 @@ def discard(
     return count
 
 
-def _clear(sessions: Sessions, store: FolderStore, queue: JobQueue, job: BatchPrediction) -> None:
+def _clear(sessions: Sessions, store: ArtifactStore, queue: JobQueue, job: BatchPrediction) -> None:
     # After the commit: a crash in between leaves bytes without a row, which the sweep finds.
     if not job.status.done:
         queue.cancel(job.id)

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy.orm import Session, sessionmaker
 
 from service import learning
-from service.artifacts.folder import FolderStore
+from service.artifacts.store import ArtifactStore
 from service.domain.cautions import few_rows, unproven
 from service.domain.costs import Costs
 from service.domain.datasets import Column, Dataset, InputColumn
@@ -40,7 +40,7 @@ class _Facts:
 
 
 def read_card(
-    readers: Sessions, store: FolderStore, tenant: str, name: str, number: int, *, by: str | None = None
+    readers: Sessions, store: ArtifactStore, tenant: str, name: str, number: int, *, by: str | None = None
 ) -> dict[str, Any]:
     """Put the card of a version together.
 
@@ -69,7 +69,9 @@ def read_card(
     }
 
 
-def read_brief(readers: Sessions, store: FolderStore, tenant: str, name: str, number: int) -> dict[str, Any]:
+def read_brief(
+    readers: Sessions, store: ArtifactStore, tenant: str, name: str, number: int
+) -> dict[str, Any]:
     """What of the card is quick to tell: data, costs, what matters and where it ends.
 
     Raises
@@ -80,7 +82,7 @@ def read_brief(readers: Sessions, store: FolderStore, tenant: str, name: str, nu
     return _brief(_facts(readers, store, tenant, name, number))
 
 
-def _facts(readers: Sessions, store: FolderStore, tenant: str, name: str, number: int) -> _Facts:
+def _facts(readers: Sessions, store: ArtifactStore, tenant: str, name: str, number: int) -> _Facts:
     version, report = read_report(readers, store, tenant, name, number)
     model, part = read_model(readers, tenant, name), open_test_part(store, version)
     with readers() as session:
@@ -185,7 +187,7 @@ def _lineage(version: Version) -> dict[str, Any]:
     }
 
 
-def _subgroups(store: FolderStore, facts: _Facts, by: str) -> dict[str, Any]:
+def _subgroups(store: ArtifactStore, facts: _Facts, by: str) -> dict[str, Any]:
     if facts.version.origin is not None:
         detail = "the version was imported, and the rows it was judged on stayed where it was made"
         fault = FieldError("/query/by", "no_dataset", detail)

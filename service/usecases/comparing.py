@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sqlalchemy.orm import Session, sessionmaker
 
 from service import learning
-from service.artifacts.folder import FolderStore
+from service.artifacts.store import ArtifactStore
 from service.domain.errors import FieldError, InvalidError
 from service.domain.models import Version
 from service.learning import Pairing
@@ -25,7 +25,7 @@ class Compared:
 
 
 def compare(
-    readers: sessionmaker[Session], store: FolderStore, tenant: str, model: str, numbers: Sequence[int]
+    readers: sessionmaker[Session], store: ArtifactStore, tenant: str, model: str, numbers: Sequence[int]
 ) -> list[Compared]:
     """
     Compare two to four versions with the first of them, at its costs.

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 
 from sqlalchemy.orm import Session, sessionmaker
 
-from service.artifacts.folder import FolderStore
+from service.artifacts.store import ArtifactStore
 from service.db import audit_log, datasets, idempotency
 from service.domain.datasets import Column, Dataset, IntakeLimits, IntakeOptions
 from service.domain.errors import ConflictError, FieldError, InvalidError, MalformedError, NotFoundError
@@ -47,7 +47,7 @@ class Upload:
 class Intake:
     """What reading a file needs: where to, who does it, and how much it may use."""
 
-    store: FolderStore
+    store: ArtifactStore
     nursery: Nursery
     limits: IntakeLimits
     guard: Guard
@@ -140,7 +140,7 @@ def read_dataset(readers: Sessions, tenant: str, called: str) -> Dataset:
 
 
 def open_content(
-    readers: Sessions, store: FolderStore, tenant: str, dataset_id: str
+    readers: Sessions, store: ArtifactStore, tenant: str, dataset_id: str
 ) -> tuple[Dataset, BinaryIO]:
     """Open the stored Parquet file; the caller closes it."""
     dataset = read_dataset(readers, tenant, dataset_id)
@@ -163,7 +163,9 @@ def profile_dataset(readers: Sessions, intake: Intake, tenant: str, dataset_id: 
     return found
 
 
-def delete_dataset(sessions: Sessions, store: FolderStore, tenant: str, dataset_id: str, *, by: str) -> None:
+def delete_dataset(
+    sessions: Sessions, store: ArtifactStore, tenant: str, dataset_id: str, *, by: str
+) -> None:
     """Delete a dataset and its bytes.
 
     Raises

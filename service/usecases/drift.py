@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session, sessionmaker
 
-from service.artifacts.folder import FolderStore
+from service.artifacts.store import ArtifactStore
 from service.db import datasets, registry
 from service.db import outcomes as records
 from service.domain.datasets import InputColumn
@@ -40,7 +40,7 @@ class VersionDrift:
     inputs: list[InputDrift] | None
 
 
-def drift(readers: Sessions, store: FolderStore, tenant: str, name: str, span: Span) -> list[VersionDrift]:
+def drift(readers: Sessions, store: ArtifactStore, tenant: str, name: str, span: Span) -> list[VersionDrift]:
     """
     Compare the decisions of a time with the test parts of their versions, the newest version first.
 
@@ -66,7 +66,7 @@ def drift(readers: Sessions, store: FolderStore, tenant: str, name: str, span: S
     return sorted(drifts, key=lambda one: -one.version)
 
 
-def _of(readers: Sessions, store: FolderStore, version: Version, found: Sequence[Recorded]) -> VersionDrift:
+def _of(readers: Sessions, store: ArtifactStore, version: Version, found: Sequence[Recorded]) -> VersionDrift:
     part = open_test_part(store, version)
     rows = [dict(one.row) for one in found if one.row is not None]
     inputs = _inputs(readers, store, version, part, rows) if rows and part.rows.size else None
@@ -74,7 +74,7 @@ def _of(readers: Sessions, store: FolderStore, version: Version, found: Sequence
 
 
 def _inputs(
-    readers: Sessions, store: FolderStore, version: Version, part: TestPart, rows: Sequence[dict[str, Any]]
+    readers: Sessions, store: ArtifactStore, version: Version, part: TestPart, rows: Sequence[dict[str, Any]]
 ) -> list[InputDrift] | None:
     if version.dataset_id is None:  # it came from elsewhere
         return None

@@ -5,7 +5,7 @@ from typing import Any, Literal
 from sqlalchemy.orm import Session, sessionmaker
 
 from service import learning
-from service.artifacts.folder import FolderStore
+from service.artifacts.store import ArtifactStore
 from service.domain.errors import ConflictError
 from service.domain.models import Version
 from service.usecases.models import read_version
@@ -16,7 +16,7 @@ Part = Literal["test", "out_of_fold"]
 
 
 def read_report(
-    readers: Sessions, store: FolderStore, tenant: str, model: str, number: int
+    readers: Sessions, store: ArtifactStore, tenant: str, model: str, number: int
 ) -> tuple[Version, dict[str, Any]]:
     """Read the report of a version, see `service.learning.report`.
 
@@ -31,7 +31,7 @@ def read_report(
     return version, learning.load_report(store.read(version.report_sha256))
 
 
-def open_test_part(store: FolderStore, version: Version) -> learning.TestPart:
+def open_test_part(store: ArtifactStore, version: Version) -> learning.TestPart:
     """Read what was said about the rows of the test part.
 
     Raises
@@ -44,7 +44,7 @@ def open_test_part(store: FolderStore, version: Version) -> learning.TestPart:
     return learning.load_test_part(store.read(version.test_part_sha256))
 
 
-def read_outcomes(store: FolderStore, version: Version, report: dict[str, Any]) -> dict[str, Any]:
+def read_outcomes(store: ArtifactStore, version: Version, report: dict[str, Any]) -> dict[str, Any]:
     """Count and price the rows of the test part by what is true and what was, or would be, decided.
 
     See `service.learning.outcome_tables`; its thresholds are those of the report.

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from sqlalchemy.orm import Session, sessionmaker
 
 from service import learning
-from service.artifacts.folder import FolderStore
+from service.artifacts.store import ArtifactStore
 from service.db import audit_log, idempotency, models, registry
 from service.domain import strict_json
 from service.domain.errors import ConflictError, FieldError, InvalidError, MalformedError, pointer
@@ -37,7 +37,7 @@ _MOMENT: Final = (1980, 1, 1, 0, 0, 0)
 
 
 def export(
-    readers: Sessions, store: FolderStore, tenant: str, name: str, number: int, *, target: Path
+    readers: Sessions, store: ArtifactStore, tenant: str, name: str, number: int, *, target: Path
 ) -> None:
     """Write a version to `target`: manifest, model, report and test part, but no row of its dataset.
 
@@ -78,7 +78,7 @@ def _manifest(session: Session, tenant: str, name: str, version: Version, files:
 def import_version(
     sessions: Sessions,
     readers: Sessions,
-    store: FolderStore,
+    store: ArtifactStore,
     tenant: str,
     name: str,
     *,

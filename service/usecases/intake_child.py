@@ -4,14 +4,14 @@ import shutil
 from collections.abc import Callable
 from typing import Any
 
-from service.artifacts.folder import FolderStore
+from service.artifacts.store import ArtifactStore
 from service.rows.child import take_in
 
 #: phase, round, rounds, fraction of the whole
 Report = Callable[[str, int, int, float], None]
 
 
-def execute(store: FolderStore, order: dict[str, Any], report: Report) -> dict[str, Any]:
+def execute(store: ArtifactStore, order: dict[str, Any], report: Report) -> dict[str, Any]:
     """Read the file of an order.
 
     Returns

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session, sessionmaker
 
-from service.artifacts.folder import FolderStore
+from service.artifacts.store import ArtifactStore
 from service.db import audit_log, registry
 from service.domain.errors import ConflictError, FieldError, InvalidError, NotFoundError
 from service.domain.ids import new_id
@@ -66,7 +66,7 @@ def change_model(
 
 
 def delete_model(
-    sessions: Sessions, store: FolderStore, tenant: str, name: str, guard: ModelGuard, *, by: str
+    sessions: Sessions, store: ArtifactStore, tenant: str, name: str, guard: ModelGuard, *, by: str
 ) -> None:
     """Delete a model with all its aliases and versions, and the bytes that no other version has."""
     with sessions() as session:
@@ -93,7 +93,7 @@ def read_version(readers: Sessions, tenant: str, name: str, number: int) -> Vers
 
 
 def delete_version(
-    sessions: Sessions, store: FolderStore, tenant: str, name: str, number: int, *, by: str
+    sessions: Sessions, store: ArtifactStore, tenant: str, name: str, number: int, *, by: str
 ) -> None:
     """
     Delete a version and its bytes.
@@ -209,7 +209,7 @@ def _alias(session: Session, model: Model, name: str) -> Alias:
     return alias
 
 
-def _delete_bytes(sessions: Sessions, store: FolderStore, versions: Iterable[Version]) -> None:
+def _delete_bytes(sessions: Sessions, store: ArtifactStore, versions: Iterable[Version]) -> None:
     # After the commit: a crash in between leaves bytes without a row, never a row without bytes.
     digests = [digest for version in versions for digest in version.artifacts]
     with sessions() as session:

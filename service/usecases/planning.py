@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy.orm import Session, sessionmaker
 
 from service import learning
-from service.artifacts.folder import FolderStore
+from service.artifacts.store import ArtifactStore
 from service.db import registry
 from service.domain.costs import Costs
 from service.domain.datasets import Dataset, InputColumn
@@ -58,7 +58,7 @@ class Plan:
 
 def plan(
     readers: sessionmaker[Session],
-    store: FolderStore,
+    store: ArtifactStore,
     tenant: str,
     spec: TrainingSpec,
     *,
@@ -116,7 +116,7 @@ def _settled(spec: TrainingSpec, warnings: Mapping[str, str]) -> SettledSpec:
     return SettledSpec(**known | {"algorithm": name, "params": params} | told)
 
 
-def _columns(store: FolderStore, dataset: Dataset, costs: Costs, spec: TrainingSpec) -> dict[str, Any]:
+def _columns(store: ArtifactStore, dataset: Dataset, costs: Costs, spec: TrainingSpec) -> dict[str, Any]:
     """What costs are computed from and rows are divided by; of most jobs nothing has to be read."""
     names = set(costs.columns) | {column.name for column in learning.division_columns(spec, dataset)}
     wanted = [column for column in dataset.columns if column.name in names]

@@ -8,7 +8,7 @@ from sqlalchemy import Engine, func, select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from service.artifacts.folder import FolderStore
+from service.artifacts.store import ArtifactStore
 from service.db import migrations
 from service.db.engine import READ_ONLY, database_now
 from service.db.tables import ExecutorRow
@@ -43,7 +43,7 @@ class Readiness:
 NOTHING = Readiness(database=False, storage=False, worker=False)
 
 
-def check(database: Engine, store: FolderStore, lease_seconds: float) -> Readiness:
+def check(database: Engine, store: ArtifactStore, lease_seconds: float) -> Readiness:
     """Look at database, storage and workers."""
     storage = store.writable()
     reading = database.execution_options(**{READ_ONLY: True})

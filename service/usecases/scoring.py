@@ -10,7 +10,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.orm import Session, sessionmaker
 
-from service.artifacts.folder import FolderStore
+from service.artifacts.store import ArtifactStore
 from service.domain.errors import FieldError, InvalidError, NotFoundError
 from service.domain.models import Model, Version
 from service.domain.predictions import Selector
@@ -57,7 +57,7 @@ class Scoring:
     into a thread. A version never changes, so it is loaded once; only the pointer to it is looked up again.
     """
 
-    def __init__(self, readers: sessionmaker[Session], store: FolderStore) -> None:
+    def __init__(self, readers: sessionmaker[Session], store: ArtifactStore) -> None:
         self._readers = readers
         self._store = store
         self._pointers: dict[Selector, _Pointer] = {}

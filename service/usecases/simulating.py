@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session, sessionmaker
 
-from service.artifacts.folder import FolderStore
+from service.artifacts.store import ArtifactStore
 from service.domain.cautions import Caution, cautions_of_test
 from service.domain.costs import Costs
 from service.domain.datasets import Dataset
@@ -116,7 +116,7 @@ def _costs(session: Session, version: Version, spec: SimulationSpec) -> Costs | 
 
 @contextmanager
 def _files(
-    store: FolderStore, version: Version, dataset: Dataset | None, *, whole: bool
+    store: ArtifactStore, version: Version, dataset: Dataset | None, *, whole: bool
 ) -> Iterator[dict[str, str | None]]:
     """Copies of what the child reads, wherever the store keeps it."""
     wanted = {
@@ -131,7 +131,7 @@ def _files(
         }
 
 
-def _copied(store: FolderStore, digest: str, stack: ExitStack) -> Path:
+def _copied(store: ArtifactStore, digest: str, stack: ExitStack) -> Path:
     copy = stack.enter_context(store.spool())
     with store.open(digest) as source, copy.open("wb") as target:
         shutil.copyfileobj(source, target)

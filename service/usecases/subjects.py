@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from sqlalchemy.orm import Session, sessionmaker
 
-from service.artifacts.folder import FolderStore
+from service.artifacts.store import ArtifactStore
 from service.db import audit_log, batch_predictions, subjects, sweeping
 from service.domain.errors import ConflictError
 from service.queue import JobQueue
@@ -36,7 +36,7 @@ class Erasure:
 def erase(
     sessions: Sessions,
     readers: Sessions,
-    store: FolderStore,
+    store: ArtifactStore,
     queue: JobQueue,
     *,
     tenant: str,
@@ -79,7 +79,7 @@ def _in_json(subject: str) -> bytes:
     return json.dumps(subject, ensure_ascii=False)[1:-1].encode()
 
 
-def _batches(readers: Sessions, store: FolderStore, tenant: str, subject: str) -> list[str]:
+def _batches(readers: Sessions, store: ArtifactStore, tenant: str, subject: str) -> list[str]:
     """Batch predictions whose rows hold the subject; if their dataset is gone nobody can tell, so they do."""
     with readers() as session:
         candidates = batch_predictions.with_subjects(session, tenant)
@@ -88,7 +88,7 @@ def _batches(readers: Sessions, store: FolderStore, tenant: str, subject: str) -
     return [job_id for job_id, *table in candidates if tuple(table) in holding]
 
 
-def _holds(store: FolderStore, content: str, column: str, subject: str, *, if_gone: bool) -> bool:
+def _holds(store: ArtifactStore, content: str, column: str, subject: str, *, if_gone: bool) -> bool:
     try:
         with store.open(content) as file:
             return holds_text(file, column, subject)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import structlog
 from sqlalchemy.orm import Session, sessionmaker
 
-from service.artifacts.folder import FolderStore
+from service.artifacts.store import ArtifactStore
 from service.db import batch_predictions, executors, idempotency, sweeping, webhooks
 from service.db.engine import database_time
 from service.domain.ids import new_id
@@ -43,7 +43,7 @@ class Report:
 
 
 def scheduled(
-    sessions: Sessions, readers: Sessions, store: FolderStore, queue: JobQueue, every: float
+    sessions: Sessions, readers: Sessions, store: ArtifactStore, queue: JobQueue, every: float
 ) -> bool:
     """Sweep unless this stretch of time has its sweep already; tell whether it was done."""
     with readers() as session:
@@ -51,7 +51,7 @@ def scheduled(
     return _noted(sessions, f"sweep_{stretch}", lambda: _sweep(sessions, readers, store, queue)) is not None
 
 
-def sweep(sessions: Sessions, readers: Sessions, store: FolderStore, queue: JobQueue) -> Report:
+def sweep(sessions: Sessions, readers: Sessions, store: ArtifactStore, queue: JobQueue) -> Report:
     """Delete what has had its time."""
     report = _noted(sessions, new_id("sweep"), lambda: _sweep(sessions, readers, store, queue))
     assert report is not None  # nobody else has this name
@@ -69,7 +69,7 @@ def _noted(sessions: Sessions, name: str, do: Callable[[], Report]) -> Report | 
     return report
 
 
-def _sweep(sessions: Sessions, readers: Sessions, store: FolderStore, queue: JobQueue) -> Report:
+def _sweep(sessions: Sessions, readers: Sessions, store: ArtifactStore, queue: JobQueue) -> Report:
     report = Report()
     _delete_records(sessions, readers, report)
     _delete_batches(sessions, readers, store, queue, report)
@@ -99,7 +99,7 @@ def _delete_records(sessions: Sessions, readers: Sessions, report: Report) -> No
 
 
 def _delete_batches(
-    sessions: Sessions, readers: Sessions, store: FolderStore, queue: JobQueue, report: Report
+    sessions: Sessions, readers: Sessions, store: ArtifactStore, queue: JobQueue, report: Report
 ) -> None:
     with readers() as session:
         limits = batch_predictions.limits(session)
@@ -112,7 +112,7 @@ def _delete_batches(
             is_done = not ids
 
 
-def _delete_artifacts(sessions: Sessions, readers: Sessions, store: FolderStore, report: Report) -> None:
+def _delete_artifacts(sessions: Sessions, readers: Sessions, store: ArtifactStore, report: Report) -> None:
     # Listed first: a row that is written after the look at the rows has bytes that are too young.
     aged = set(store.aged(UNREFERENCED_SECONDS))
     with readers() as session:

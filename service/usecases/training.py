@@ -9,7 +9,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, sessionmaker
 
 from service import learning
-from service.artifacts.folder import FolderStore
+from service.artifacts.store import ArtifactStore
 from service.db import idempotency
 from service.db import jobs as rows_of_jobs
 from service.db.datasets import add_dataset
@@ -35,7 +35,7 @@ Report = Callable[[str, int, int, float], None]
 def submit(
     sessions: Sessions,
     readers: Sessions,
-    store: FolderStore,
+    store: ArtifactStore,
     *,
     queue: JobQueue,
     tenant: str,
@@ -134,7 +134,7 @@ def cancel(sessions: Sessions, queue: JobQueue, tenant: str, job_id: str) -> Tra
     return jobs.cancel(sessions, queue, TrainingJob, tenant, job_id)
 
 
-def execute(store: FolderStore, order: dict[str, Any], report: Report) -> dict[str, Any]:
+def execute(store: ArtifactStore, order: dict[str, Any], report: Report) -> dict[str, Any]:
     """Do what is ordered, in the child: read the dataset, train, store the bytes.
 
     Returns

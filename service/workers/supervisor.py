@@ -154,6 +154,8 @@ class Supervisor:
         job, sessions = attempt.job, self._wiring.sessions
         if outcome.ending is Ending.DIED:
             return False
+        if _is_outage(outcome):
+            return not attempts.hand_back(sessions, job) and self._settle(job)
         if outcome.ending is Ending.CANCELLED:
             # Lost to a cancel or to a newer attempt; otherwise this worker stops.
             handed_back = not attempt.is_lost and attempts.hand_back(sessions, job)
@@ -197,6 +199,12 @@ def _delivered(sessions: sessionmaker[Session], job: Job, value: dict[str, Any])
 
 def _plain(error: FieldError) -> dict[str, Any]:
     return {name: value for name, value in asdict(error).items() if value is not None}
+
+
+def _is_outage(outcome: Outcome) -> bool:
+    """Whether the attempt ended because the store could not be reached: the job waits for its return."""
+    error = outcome.error
+    return isinstance(error, UnavailableError) and error.code == "storage_unavailable"
 
 
 def failure_of(

@@ -9,7 +9,7 @@ from typing import Any
 
 import psutil
 
-from service.domain.errors import FieldError, InvalidError
+from service.domain.errors import FieldError, InvalidError, UnavailableError
 
 
 def double(payload: Any, send: Any) -> Any:
@@ -104,6 +104,8 @@ def train(payload: Any, send: Any) -> Any:
         time.sleep(params["sleep"])
     if "allocate" in params:
         return swell(None, send)
+    if "away" in params and first_time:
+        raise UnavailableError("storage_unavailable", "the store cannot be reached just now")
     if "raise" in params:
         raise {
             "invalid": InvalidError("invalid", "the column is empty"),

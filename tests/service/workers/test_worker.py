@@ -226,6 +226,15 @@ def test_a_job_whose_child_always_dies_fails(running: Bench, wait_until: Wait) -
     assert (job.error.code, job.attempt) == ("worker_died", 3)
 
 
+def test_a_store_that_is_away_costs_an_attempt_and_no_job(
+    running: Bench, wait_until: Wait, tmp_path: Path
+) -> None:
+    job_id = running.submit(away=True, marker=str(tmp_path / "tried"))
+    wait_until(lambda: running.status(job_id).done)
+    job = running.job(job_id)
+    assert (job.status, job.attempt, job.worker_deaths) == (JobStatus.SUCCEEDED, 2, 0)
+
+
 def test_cancel_of_a_waiting_job(bench: Bench) -> None:
     job_id = bench.submit()
     assert bench.cancel(job_id).status is JobStatus.CANCELLED
