@@ -7,7 +7,9 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
+from service.api.card_page import card_content
 from service.api.context import Sender, Tenant, Wired
+from service.api.markup import page
 from service.api.versions import Number
 from service.domain.models import CHAMPION
 from service.ui.charts import curve_charts, shape_chart, threshold_chart
@@ -56,6 +58,13 @@ def show_version(request: Request, wired: Wired, tenant: Tenant, model: str, ver
         curves=_curves(curves),
         shapes=_shapes(card["explanation"]),
     )
+
+
+@router.get("/ui/models/{model}/versions/{version}/card")
+def show_card(wired: Wired, tenant: Tenant, model: str, version: Number) -> Response:
+    """Show the model card, as the API gives it to print."""
+    card = cards.read_card(wired.readers, wired.store, tenant, model, version)
+    return page(f"{model}, version {version}", card_content(card))
 
 
 @router.post("/ui/models/{model}/versions/{version}/champion")

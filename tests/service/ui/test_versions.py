@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from service.ui.rendering import count, number, percent
+from tests.service.conftest import table
 from tests.service.ui.conftest import Shop
 
 VERSION = "/ui/models/shop/versions/1"
@@ -106,3 +107,32 @@ def test_another_version_can_be_made_champion(shop: Shop, page: Page) -> None:
     shop.service.http.put(
         "/v1/models/shop/aliases/champion", json={"version": 1}, headers={"If-Match": alias.headers["etag"]}
     )
+
+
+THREE = {
+    "classes": ["a", "b", "c"],
+    "actions": ["a", "b", "c", {"name": "ask", "kind": "review"}],
+    "costs": [{"true": true, "action": act, "cost": 9} for true in "abc" for act in "abc" if true != act],
+    "review": {"fee": 3.0, "accuracy": {"a": 0.9, "b": 0.9, "c": 0.9}},
+}
+
+
+def test_more_classes_and_a_review_have_their_tables_and_curves(
+    shop: Shop, page: Page, sound: Callable[[Page], None]
+) -> None:
+    csv = table(300, seed=3, classes=("a", "b", "c"))
+    job = shop.service.train("three", csv, THREE, params={"n_estimators": 5})
+    page.goto(f"{shop.address}/ui/models/three/versions/1")
+    expect(page.get_by_role("slider")).to_have_count(0)
+    matrix = page.get_by_role("region", name="What it decided on the test rows")
+    expect(matrix.get_by_role("columnheader", name="decided “ask”")).to_be_visible()
+    shown = [int(text.split()[0]) for text in matrix.locator("td").all_inner_texts()]
+    assert shown == [int(n) for row in job["result"]["metrics"]["confusion"] for n in row]
+    page.get_by_text("“b” against the rest").click()
+    expect(page.locator("#class-1-roc canvas")).to_be_visible()
+    sound(page)
+    page.get_by_role("link", name="Decide a row").click()
+    page.get_by_role("button", name="Decide").click()
+    expect(page.get_by_text("Decided: “")).to_be_visible()
+    page.goto(f"{shop.address}/ui/models/three/versions/1/card")
+    expect(page.get_by_role("heading", level=1)).to_have_text("three, version 1")
