@@ -15,6 +15,8 @@ from service.rows import Sent, times
 from service.usecases.predicting import Predicted, Priced
 from service.usecases.scoring import Loaded
 
+#: Columns that nobody asks for that are named at most, of each row.
+MAX_UNKNOWN_COLUMNS = 20
 UNREASONABLE = "at the costs of this row a wrong decision costs no more than the right one"
 _ENCODE = msgspec.json.Encoder().encode
 _OF_A_ROW = (
@@ -227,15 +229,24 @@ def _value(value: float | bool | str | None, *, is_moment: bool) -> float | bool
     return times.written(value) if is_moment and isinstance(value, float) else value
 
 
+def expected_beside(loaded: Loaded) -> set[str]:
+    """Columns that rows may have beside those they are decided by."""
+    return {"id", str(loaded.version.schema.get("subject") or "id")}
+
+
+def unknown_columns(names: Sequence[str]) -> list[dict[str, str]]:
+    """Warn of columns that nobody asks for, of the first ones: a row may have thousands."""
+    return [{"code": "unknown_column", "feature": name} for name in names[:MAX_UNKNOWN_COLUMNS]]
+
+
 def _told(loaded: Loaded, sent: Sent, predicted: Predicted) -> dict[int, list[dict[str, str]]]:
     told = defaultdict[int, list[dict[str, str]]](list)
     if predicted.answers is None:
         return told
-    extra = [name for name in predicted.extra if name not in ("id", loaded.version.schema.get("subject"))]
-    for name in extra:
+    known = predicted.columns.keys() | expected_beside(loaded)
+    if not known.issuperset(predicted.extra):
         for row in range(len(sent)):
-            if sent.has(row, name):
-                told[row].append({"code": "unknown_column", "feature": name})
+            told[row] += unknown_columns(sent.beyond(row, known))
     if predicted.answers.unreasonable is not None:
         for index in predicted.sound[predicted.answers.unreasonable].tolist():
             told[index].append({"code": "unreasonable_costs", "detail": UNREASONABLE})

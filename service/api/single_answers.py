@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from service.api.answers import UNREASONABLE
+from service.api.answers import UNREASONABLE, expected_beside, unknown_columns
 from service.usecases.scoring import Loaded
 from service.usecases.single_row import DecidedRow
 
@@ -53,8 +53,8 @@ def _by_class(classes: Sequence[str], values: Sequence[float]) -> float | dict[s
 
 
 def _warnings(loaded: Loaded, decided: DecidedRow) -> list[dict[str, str]]:
-    known = ("id", loaded.version.schema.get("subject"))
-    told = [{"code": "unknown_column", "feature": name} for name in decided.extra if name not in known]
+    beside = expected_beside(loaded) if decided.extra else set[str]()
+    told = unknown_columns([name for name in decided.extra if name not in beside])
     if decided.answer.unreasonable:
         told.append({"code": "unreasonable_costs", "detail": UNREASONABLE})
     return told + [{"code": "unknown_category", "feature": name} for name in decided.answer.unknown]

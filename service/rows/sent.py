@@ -1,7 +1,7 @@
 """Rows that were sent to be predicted: objects of JSON and NDJSON, or a table of CSV, Parquet or Arrow."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any, Protocol
 
 from service.domain.datasets import ColumnType, InputColumn
@@ -35,6 +35,10 @@ class Sent(Protocol):
         """Whether a row has a column."""
         ...
 
+    def beyond(self, row: int, known: Set[str]) -> list[str]:
+        """Columns of a row that are none of these, sorted."""
+        ...
+
     def cell(self, row: int, name: str) -> Any:
         """What a row holds in a column, as JSON can hold it; None where it holds nothing."""
         ...
@@ -62,6 +66,11 @@ class JsonRows:
         """Whether a row has a column."""
         found = self._rows[row]
         return isinstance(found, dict) and name in found
+
+    def beyond(self, row: int, known: Set[str]) -> list[str]:
+        """Columns of a row that are none of these, sorted."""
+        found = self._rows[row]
+        return sorted(found.keys() - known) if isinstance(found, dict) else []
 
     def cell(self, row: int, name: str) -> Any:
         """What a row holds in a column."""
@@ -96,6 +105,10 @@ class TableRows:
     def has(self, row: int, name: str) -> bool:  # noqa: ARG002 - every row has it, or none
         """Whether the table has a column."""
         return name in self._table.names
+
+    def beyond(self, row: int, known: Set[str]) -> list[str]:  # noqa: ARG002 - all rows have the same
+        """Columns of the table that are none of these, sorted."""
+        return sorted(self.names - known)
 
     def cell(self, row: int, name: str) -> Any:
         """What a row holds in a column, as text."""

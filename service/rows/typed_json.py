@@ -6,7 +6,7 @@ Only what is plainly right is read so. Anything else is left to `service.domain.
 
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from functools import lru_cache
 from itertools import chain
 from operator import itemgetter
@@ -117,6 +117,10 @@ class TypedRows:
     def has(self, row: int, name: str) -> bool:
         """Whether a row has a column."""
         return name in self._fields and getattr(self._rows[row], self._fields[name]) is not msgspec.UNSET
+
+    def beyond(self, row: int, known: Set[str]) -> list[str]:
+        """Columns of a row that are none of these, sorted."""
+        return [name for name in sorted(self._fields.keys() - known) if self.has(row, name)]
 
     def cell(self, row: int, name: str) -> Any:
         """What a row holds in a column."""

@@ -13,11 +13,13 @@ from sqlalchemy.orm import Session
 from service.db import executors, jobs
 from service.db.engine import database_time, exclusively
 from service.db.tables import AliasRow, DatasetRow, ExecutorRow, ModelRow, TrainingJobRow, VersionRow
+from service.domain.errors import ConflictError
 from service.domain.ids import new_id
 from service.domain.training import JobError, JobStatus, Progress, TrainingJob, TrainingSpec
 from service.settings import load_settings
 from service.usecases import attempts, workers
 from service.usecases.attempts import NewVersion
+from service.usecases.jobs import cancel
 from service.wiring import Wiring, wire
 
 NOW = datetime(2026, 1, 5, tzinfo=UTC)
@@ -219,6 +221,35 @@ def test_a_cancel_wins_over_a_success_that_comes_later(wiring: Wiring) -> None:
     assert not attempts.succeed(wiring.sessions, job, VERSION)
     attempts.settle(wiring.sessions, job)
     assert fetch(wiring, job.id).status is JobStatus.CANCELLED
+
+
+def test_of_a_cancel_and_a_success_at_once_exactly_one_counts(wiring: Wiring) -> None:
+    """Once a cancel is answered there is no version; a cancel that comes too late says so."""
+    made, refused = 0, 0
+    for _ in range(12):
+        job = begin(wiring, submit(wiring))
+        together, succeeded = threading.Barrier(2), list[bool]()
+
+        def end(job: TrainingJob, together: threading.Barrier, done: list[bool]) -> None:
+            together.wait()
+            done.append(attempts.succeed(wiring.sessions, job, VERSION))
+
+        thread = threading.Thread(target=end, args=(job, together, succeeded))
+        thread.start()
+        together.wait()
+        try:
+            cancel(wiring.sessions, wiring.queue, TrainingJob, "default", job.id)
+        except ConflictError:
+            refused += 1
+        thread.join()
+        if not succeeded[0]:
+            attempts.settle(wiring.sessions, job)
+        made += succeeded[0]
+        expected = JobStatus.SUCCEEDED if succeeded[0] else JobStatus.CANCELLED
+        assert fetch(wiring, job.id).status is expected
+    assert made == refused
+    with wiring.readers() as session:
+        assert session.scalars(select(func.count()).select_from(VersionRow)).one() == made
 
 
 def test_what_a_living_worker_has_is_left_to_it(wiring: Wiring) -> None:
