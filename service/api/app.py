@@ -117,7 +117,8 @@ def create_app(wiring: Wiring) -> FastAPI:
     app.state.scoring = Scoring(wiring.readers, wiring.store)
     app.state.recorder = Recorder(wiring.sessions)
     app.state.shadows = Shadows(app.state.scoring, app.state.recorder)
-    app.router.routes.extend(predictions.router.routes)  # not included: that would match each route twice
+    for quick in (predictions.router, inference.direct):  # not included: that would match each route twice
+        app.router.routes.extend(quick.routes)
     for router in ROUTERS:
         app.include_router(router)
     errors.install(app)

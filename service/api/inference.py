@@ -9,15 +9,17 @@ from functools import partial
 from typing import Any, Final
 
 import anyio.to_thread
+import msgspec
 from fastapi import APIRouter
 from numpy.typing import NDArray
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
+from service.api.access import caller_of
 from service.api.context import Tenant, Wired
 from service.api.predictions import INLINE_BYTES, INLINE_ROWS, count, in_thread
 from service.api.probes import readyz
-from service.api.routes import StrictRoute
+from service.api.routes import DirectRoute, StrictRoute
 from service.domain import inference
 from service.domain.binary_tensors import binary_outputs, decode_binary, encode_binary
 from service.domain.errors import MalformedError
@@ -31,6 +33,8 @@ from service.usecases.scoring import Loaded, Scoring
 from service.wiring import Wiring
 
 router = APIRouter(route_class=StrictRoute, tags=["inference"], include_in_schema=False)
+#: What must be quick.
+direct = APIRouter(route_class=DirectRoute, tags=["inference"], include_in_schema=False)
 probes = APIRouter(route_class=StrictRoute, tags=["probes"], include_in_schema=False)
 
 MODEL: Final = "/v2/models/{model}"
@@ -85,20 +89,20 @@ async def model_ready(
     return {"name": loaded.model.name, "ready": True}
 
 
-@router.post(MODEL + "/infer", response_class=Response)
-@router.post(VERSION + "/infer", response_class=Response)
-async def infer(*, request: Request, tenant: Tenant, model: str, version: str | None = None) -> Response:
+@direct.post(MODEL + "/infer", response_class=Response)
+@direct.post(VERSION + "/infer", response_class=Response)
+async def infer(request: Request, model: str, version: str | None = None) -> Response:
     """Decide the rows of the tensors."""
     body, head = await request.body(), request.headers.get(HEAD)
     is_small = len(body) <= INLINE_BYTES
     read = partial(inference.decode, body) if head is None else partial(decode_binary, body, head)
     asked = read() if is_small else await in_thread(request, read)
-    loaded = await _loaded(request, tenant, model, version)
+    loaded = await _loaded(request, caller_of(request.scope).tenant, model, version)
     work: Callable[[], dict[str, Any]] = partial(_inferred, request.app.state.wiring, loaded, asked)
     rows = max((tensor.shape[0] for tensor in asked.inputs if tensor.shape), default=0)
     answer = work() if is_small and rows <= INLINE_ROWS else await in_thread(request, work)
     if not (binary := binary_outputs(asked)):
-        return JSONResponse(answer)
+        return Response(msgspec.json.encode(answer) + b"\n", media_type="application/json")
     content, length = encode_binary(answer, binary)
     return Response(content, media_type="application/octet-stream", headers={HEAD: str(length)})
 

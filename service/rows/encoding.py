@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -20,6 +22,8 @@ from service.rows.media import ARROW, CSV, JSON, NDJSON, PARQUET, MediaType
 from service.rows.parquet import read_batches, to_arrow
 
 _BATCH_ROWS = 8_192
+#: What csv puts a cell in quotes for.
+_QUOTED = re.compile(r'[",\r\n]')
 #: A spreadsheet takes a cell that begins so for a formula.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
@@ -69,7 +73,7 @@ def iterate(
     if media_type == CSV:
         yield _csv_lines([[_escaped(name) for name in names]])
         for batch in batches:
-            yield _csv_lines(zip(*map(_csv_cells, batch.columns), strict=True))
+            yield _csv_rows([_csv_cells(column) for column in batch.columns])
         return
     opening, between, closing = ("[", ",\n", "]\n") if media_type == JSON else ("", "\n", "\n")
     start = opening
@@ -88,29 +92,42 @@ def _csv_lines(rows: Iterable[Sequence[Any]]) -> bytes:
     return text.getvalue().encode()
 
 
-def _csv_cells(column: pa.Array) -> Iterable[object]:
-    values = column.to_pylist()
-    return _written(values) if pa.types.is_float64(column.type) else map(_csv_cell, values)
+def _csv_rows(columns: Sequence[Sequence[str]]) -> bytes:
+    """Lines of cells; where none needs quotes, joined as they are."""
+    rows = zip(*columns, strict=True)
+    if len(columns) < 2 or any(_QUOTED.search("".join(set(column))) for column in columns):
+        return _csv_lines(rows)
+    return "".join([f"{line}\r\n" for line in map(",".join, rows)]).encode()
 
 
-def _written(numbers: Sequence[float | None]) -> list[str]:
+def _csv_cells(column: pa.Array) -> Sequence[str]:
+    if pa.types.is_float64(column.type):
+        return _written(column.to_numpy(zero_copy_only=False))
+    distinct = column.dictionary_encode()
+    texts = [_csv_cell(value) for value in [*distinct.dictionary.to_pylist(), None]]
+    return [texts[place] for place in distinct.indices.fill_null(-1).to_pylist()]
+
+
+def _written(numbers: TypedArray) -> list[str]:
     """Numbers as Python writes them; those without an exponent msgspec writes alike, and faster."""
-    if not numbers:
+    if not len(numbers):
         return []
-    written = msgspec.json.encode(numbers).decode()[1:-1].split(",")
-    sizes = np.abs(np.array(numbers, dtype=np.float64))
-    for row in np.flatnonzero(~((sizes >= 1e-4) & (sizes < 1e16))).tolist():  # None too
-        number = numbers[row]
-        written[row] = "" if number is None else repr(number)
+    written = msgspec.json.encode(numbers.tolist()).decode()[1:-1].split(",")
+    sizes = np.abs(numbers)
+    for row in np.flatnonzero(~((sizes >= 1e-4) & (sizes < 1e16))).tolist():  # NaN too
+        number = float(numbers[row])
+        written[row] = "" if math.isnan(number) else repr(number)
     return written
 
 
-def _csv_cell(value: object) -> object:
+def _csv_cell(value: object) -> str:
+    if value is None:
+        return ""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, datetime):
         return _json_value(value)
-    return _escaped(value) if isinstance(value, str) else value
+    return _escaped(str(value))
 
 
 def _escaped(text: str) -> str:
