@@ -92,11 +92,11 @@ class Contestant:
 def contestants() -> dict[str, Contestant]:
     """All, by name."""
     peers = [
-        Contestant(name, "peer", p.distribution, partial(_peer, p), stage=2 * p.slow)
+        Contestant(name, "peer", p.distribution, partial(_peer, p), stage=p.stage)
         for name, p in PEERS.items()
     ]
     searched = [
-        Contestant(f"{name}, searched", "searched", p.distribution, partial(_searched, p), stage=3)
+        Contestant(f"{name}, searched", "searched", p.distribution, partial(_searched, p), stage=4)
         for name, p in PEERS.items()
         if p.space
     ]
@@ -108,7 +108,7 @@ def contestants() -> dict[str, Contestant]:
         Contestant(AUTO, "default", "costboost", partial(_auto, False)),
         Contestant(AUTO_ADDITIVE, "default", "costboost", partial(_auto, True)),
     ]
-    ours = [Contestant(name, "ours", "costboost", partial(_algorithm, name), stage=1) for name in ALGORITHMS]
+    ours = [Contestant(name, "ours", "costboost", partial(_algorithm, name), stage=2) for name in ALGORITHMS]
     constant = Contestant(CONSTANT, "constant", "numpy", _constant)
     return {one.name: one for one in (constant, *default, *peers, *empulse, *ours, *searched)}
 

@@ -32,14 +32,14 @@ class Peer:
         ``make(fold, parameters)``: the unfitted estimator.
     space : mapping of parameter to draw
         What a search draws from; empty: it is not searched.
-    slow : bool
-        Whether a fit takes many times as long as those of the others.
+    stage : int
+        When it has its turn: what takes long waits for the others.
     """
 
     distribution: str
     make: Callable[[Fold, Mapping[str, Any]], Any]
     space: Mapping[str, Draw] = field(default_factory=dict)
-    slow: bool = False
+    stage: int = 0
 
     def draw(self, rng: Generator) -> dict[str, Any]:
         """One setting."""
@@ -146,6 +146,7 @@ PEERS: dict[str, Peer] = {
             "iterations": _whole(50, 400),
             "l2_leaf_reg": _log(1, 30),
         },
+        stage=1,
     ),
     "HistGradientBoosting": Peer(
         "scikit-learn",
@@ -158,7 +159,7 @@ PEERS: dict[str, Peer] = {
             "l2_regularization": _log(0.01, 10),
         },
     ),
-    "EBM": Peer("interpret-core", _ebm, slow=True),
+    "EBM": Peer("interpret-core", _ebm, stage=3),
     "logistic regression": Peer("scikit-learn", _logistic, {"C": _log(0.001, 100)}),
     "random forest": Peer(
         "scikit-learn",

@@ -24,16 +24,14 @@ __all__ = ["MixtureClassifier"]
 
 Floats = NDArray[np.float64]
 
-#: Pull of the weights towards the plain mean, in rows.
-_RIDGE = 1.0
-
 
 class MixtureClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A mixture of boosted trees, extremely randomized trees, a kernel and a linear model.
 
     Each member gives log-odds; the mixture adds them up with weights that are not negative and were found on
     rows which the members were not fitted on (stacked generalization: Wolpert 1992; Breiman 1996). Members
-    whose weight is 0 are left out. Costs have no part in the members: they decide, at probabilities that hold
+    whose weight is 0 are left out; where none tells rows apart better than chance would, all are, and every
+    row gets the base rate. Costs have no part in the members: they decide, at probabilities that hold
     none. Of many rows only some of the folds are fitted. More than two classes: each against the rest, with
     the same weights.
 
@@ -191,7 +189,7 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             judged = (weights > 0) & ~np.isnan(said[:, 0])
             labels = _labels(codes[judged], n_outputs)
             scaled = weights[judged] * (np.count_nonzero(judged) / weights[judged].sum())
-            found = mixing_weights(said[judged].reshape(-1, n_outputs, len(names)), labels, scaled, _RIDGE)
+            found = mixing_weights(said[judged].reshape(-1, n_outputs, len(names)), labels, scaled)
         self.weights_, self.member_names_ = found.members, names
         self.classes_, self.n_features_in_ = fitted.classes_, fitted.n_features_in_
         self.ensemble_ = _mixture(bundle, found)
