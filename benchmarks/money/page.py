@@ -13,6 +13,7 @@ from .plots import draw
 from .results import ENOUGH_POSITIVES, Case, Results
 from .sets import CHOOSING, CONFIRMING
 from .statistics import Estimate, summary
+from .store import source
 
 __all__ = ["write_page"]
 
@@ -71,8 +72,9 @@ def write_page(results: Results, command: str, absent: Set[str], folder: Path) -
 
 
 def _made(results: Results, command: str, absent: Set[str]) -> str:
-    names = {contestants()[one].distribution for one in results.names} | {"costboost", "scikit-learn"}
-    versions = ", ".join(f"{name} {version(name)}" for name in sorted(names))
+    names = {contestants()[one].distribution for one in results.names} | {"scikit-learn"}
+    versions = ", ".join(f"{name} {version(name)}" for name in sorted(names - {"costboost"}))
+    versions += f", costboost {version('costboost')} (source {source()})"
     longest = max((len(done[0].y) for done in results.done.values()), default=0)
     text = (
         f"Written by `{command}` in `benchmarks` (`make money` has no options) on "

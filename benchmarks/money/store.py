@@ -18,7 +18,7 @@ from costboost.metrics import brier, log_loss
 from .contestants import Contestant, contestants
 from .sets import read_set
 
-__all__ = ["Done", "Measured", "Store", "Task", "measure"]
+__all__ = ["Done", "Measured", "Store", "Task", "measure", "source"]
 
 LINES, ROWS = "folds.jsonl", "rows"
 
@@ -57,12 +57,12 @@ class Task:
 def made_by(contestant: Contestant) -> str:
     """Name the code that a contestant is: a version, of ours what its source says."""
     if contestant.distribution == "costboost":
-        return f"costboost {_source()}"
+        return f"costboost {source()}"
     return f"{contestant.distribution} {version(contestant.distribution)}"
 
 
 @cache
-def _source() -> str:
+def source() -> str:
     """Fingerprint of the library, whatever version it calls itself."""
     root = Path(costboost.__file__).parent
     text = b"".join(path.read_bytes() for path in sorted(root.rglob("*.py")))
