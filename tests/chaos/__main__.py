@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from service.db.engine import open_database
 from service.db.migrations import migrate
 from service.queue import migrate_engine
 from tests.chaos.ledger import read_log
-from tests.chaos.run import FAULTS, Plan, run
+from tests.chaos.run import FAULTS, FAULTS_OF_FITS, Plan, run
 from tests.postgresql import Server, find_binaries
 
 #: A crash of the server loses nothing that it has confirmed; the machine itself is not crashed here.
@@ -41,15 +41,18 @@ def main() -> int:
     # However this ends, the processes that were started end with it.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     faults = 0
-    pauses = {name: (given.calm * least, given.calm * most) for name, (least, most) in FAULTS.items()}
     for kind in given.database or ["sqlite", "postgresql"]:
         for plan in (
-            Plan(given.seed, given.jobs, "pass", poison=given.poison, faults=pauses),
-            Plan(given.seed, given.fits, "fit", per_second=5.0, faults=pauses),
+            Plan(given.seed, given.jobs, "pass", poison=given.poison, faults=_calmer(FAULTS, given.calm)),
+            Plan(given.seed, given.fits, "fit", per_second=5.0, faults=_calmer(FAULTS_OF_FITS, given.calm)),
         ):
             if plan.jobs:
                 faults += _report(plan, kind, folder / f"{kind}-{plan.kind}")
     return int(bool(faults))
+
+
+def _calmer(faults: Mapping[str, tuple[float, float]], factor: float) -> dict[str, tuple[float, float]]:
+    return {name: (factor * least, factor * most) for name, (least, most) in faults.items()}
 
 
 def _report(plan: Plan, kind: str, folder: Path) -> int:
