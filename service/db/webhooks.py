@@ -1,7 +1,8 @@
 """Queries over webhooks and their deliveries."""
 
 import json
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from typing import Any
@@ -88,35 +89,63 @@ def list_deliveries(session: Session, webhook: Webhook, limit: int, after: str |
     return [_delivery(row) for row in session.scalars(query.order_by(DeliveryRow.id.desc()).limit(limit))]
 
 
-def has_due(session: Session, busy: Collection[str] = ()) -> bool:
-    """Whether a delivery of any tenant is due, to a webhook that is not busy."""
-    return bool(session.scalar(select(exists().where(*_due(database_time(session), busy)))))
+def has_due(session: Session, busy: Mapping[str, str], per_tenant: int) -> bool:
+    """Whether `claim` would find a delivery."""
+    return bool(session.scalar(select(exists().where(*_due(database_time(session), busy, per_tenant)))))
 
 
-def claim(session: Session, most: int, busy: Collection[str] = ()) -> list[tuple[Delivery, Webhook]]:
-    """Take deliveries of any tenant that are due, one of each webhook; for a lease nobody else takes them."""
-    now = database_time(session)
+def claim(
+    session: Session, most: int, busy: Mapping[str, str], per_tenant: int
+) -> list[tuple[Delivery, Webhook]]:
+    """
+    Take deliveries that are due, one of each webhook; for a lease nobody else takes them.
+
+    Parameters
+    ----------
+    busy : mapping of str to str
+        Webhooks that have one under way already, and their tenants.
+    per_tenant : int
+        How many of a tenant may be under way at a time, so that its webhooks hold up no other's.
+    """
+    now, under_way = database_time(session), Counter(busy.values())
     place = func.row_number().over(
         partition_by=DeliveryRow.webhook_id, order_by=(DeliveryRow.next_at, DeliveryRow.id)
     )
     waiting = (
-        select(DeliveryRow.id, DeliveryRow.attempts, DeliveryRow.next_at, place.label("place"))
-        .where(*_due(now, busy))
+        select(
+            DeliveryRow.id,
+            DeliveryRow.tenant_id,
+            DeliveryRow.attempts,
+            DeliveryRow.next_at,
+            place.label("place"),
+        )
+        .where(*_due(now, busy, per_tenant))
         .subquery()
     )
-    first = select(waiting.c.id, waiting.c.attempts).where(waiting.c.place == 1)
-    due = first.order_by(waiting.c.next_at).limit(most)
-    claimed = [one.id for one in session.execute(due) if _claimed(session, one.id, one.attempts, now)]
+    rank = func.row_number().over(
+        partition_by=waiting.c.tenant_id, order_by=(waiting.c.next_at, waiting.c.id)
+    )
+    first = select(waiting, rank.label("rank")).where(waiting.c.place == 1).subquery()
+    due = select(first).where(first.c.rank <= per_tenant).order_by(first.c.next_at, first.c.id)
+    claimed = list[str]()
+    for one in session.execute(due).all():
+        if len(claimed) == most:
+            break
+        if under_way[one.tenant_id] < per_tenant and _claimed(session, one.id, one.attempts, now):
+            claimed.append(one.id)
+            under_way[one.tenant_id] += 1
     both = select(DeliveryRow, WebhookRow).join(WebhookRow, WebhookRow.id == DeliveryRow.webhook_id)
     rows = session.execute(both.where(DeliveryRow.id.in_(claimed)))
     return [(_delivery(delivery), _webhook(webhook)) for delivery, webhook in rows]
 
 
-def _due(now: datetime, busy: Collection[str]) -> tuple[ColumnElement[bool], ...]:
+def _due(now: datetime, busy: Mapping[str, str], per_tenant: int) -> tuple[ColumnElement[bool], ...]:
+    full = [tenant for tenant, count in Counter(busy.values()).items() if count >= per_tenant]
     return (
         DeliveryRow.status == DeliveryStatus.PENDING,
         DeliveryRow.next_at <= now,
         DeliveryRow.webhook_id.not_in(list(busy)),
+        DeliveryRow.tenant_id.not_in(full),
     )
 
 

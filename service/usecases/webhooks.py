@@ -1,8 +1,9 @@
 """Telling others by signed posts: subscriptions, and deliveries that are tried until they arrive."""
 
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Final
 
 import structlog
@@ -20,6 +21,8 @@ Sessions = sessionmaker[Session]
 
 #: Deliveries that one worker has under way, each of another webhook: who answers slowly holds up no one else.
 MOST = 8
+#: How many of these may be of one tenant.
+PER_TENANT = 4
 
 _REFUSED: Final = {
     "not_https": "must begin with https://",
@@ -84,14 +87,14 @@ def list_deliveries(
 
 
 def due(
-    sessions: Sessions, readers: Sessions, most: int = MOST, busy: Collection[str] = ()
+    sessions: Sessions, readers: Sessions, most: int = MOST, busy: Mapping[str, str] = MappingProxyType({})
 ) -> list[tuple[Delivery, Webhook]]:
-    """Claim deliveries that are due, one of each webhook that is not busy with another."""
+    """Claim deliveries that are due, one of each webhook that is not busy; `busy`: webhook to tenant."""
     with readers() as session:
-        if not most or not webhooks.has_due(session, busy):
+        if not most or not webhooks.has_due(session, busy, PER_TENANT):
             return []
     with sessions.begin() as session:
-        return webhooks.claim(session, most, busy)
+        return webhooks.claim(session, most, busy, PER_TENANT)
 
 
 def deliver(sessions: Sessions, outbound: Outbound, delivery: Delivery, webhook: Webhook) -> None:

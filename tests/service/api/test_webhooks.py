@@ -162,9 +162,9 @@ def test_of_each_webhook_one_is_under_way(fresh_service: Service, listener: List
     first = webhooks.due(wiring.sessions, wiring.readers)
     assert {webhook.id for _, webhook in first} == {many, few}
     assert len(first) == 2
-    [(_, other)] = webhooks.due(wiring.sessions, wiring.readers, busy=[many])
+    [(_, other)] = webhooks.due(wiring.sessions, wiring.readers, busy={many: "default"})
     assert other.id == few
-    assert webhooks.due(wiring.sessions, wiring.readers, busy=[many, few]) == []
+    assert webhooks.due(wiring.sessions, wiring.readers, busy={many: "default", few: "default"}) == []
 
 
 def test_a_try_whose_process_died_is_taken_over(fresh_service: Service, listener: Listener) -> None:

@@ -3,7 +3,11 @@
 import socket
 import threading
 from collections.abc import Callable
+from datetime import UTC, datetime
 
+from service.db import webhooks
+from service.domain.webhooks import JOB_FINISHED, Webhook
+from service.usecases.webhooks import MOST
 from service.workers.messenger import Messenger
 from tests.service.conftest import Service
 from tests.service.listener import listening
@@ -25,3 +29,22 @@ def test_who_never_answers_holds_up_nobody(fresh_service: Service, wait_until: C
         assert looking.is_alive()
     looking.join(60)
     assert not looking.is_alive()
+
+
+def test_a_tenant_of_many_mute_webhooks_holds_up_no_other(
+    fresh_service: Service, wait_until: Callable[..., None]
+) -> None:
+    with listening() as listener, socket.create_server(("127.0.0.1", 0)) as mute:
+        silent = f"http://127.0.0.1:{mute.getsockname()[1]}/"
+        with fresh_service.wiring.sessions.begin() as session:
+            for number in range(2 * MOST + 1):
+                tenant, url = ("many", silent) if number < 2 * MOST else ("one", listener.url)
+                now = datetime.now(UTC)
+                webhooks.add(session, Webhook(f"wh_{number}", tenant, url, [JOB_FINISHED], "secret", now))
+            for tenant in ("many", "one"):
+                webhooks.announce(session, tenant, JOB_FINISHED, {})
+        messenger = Messenger(fresh_service.wiring)
+        messenger._begin()
+        wait_until(lambda: len(listener.posts) == 1)
+        assert len(messenger._tries) < MOST
+    messenger._hands.shutdown()
