@@ -203,7 +203,8 @@ def show_next() -> None:
     """Where to go from here."""
     terminal.heading("Next")
     terminal.line("make serve                    keep a service running, with its data in ./var")
-    terminal.line("http://127.0.0.1:8000/docs    its documentation, once it runs")
+    terminal.line("http://127.0.0.1:8000/ui      its pages, once it runs")
+    terminal.line("http://127.0.0.1:8000/docs    its documentation")
     terminal.line("README.md                     the first request with curl")
 
 

@@ -17,6 +17,7 @@ from service.ui.lists import FETCH, After, part_of
 from service.ui.rendering import render, send_on
 from service.ui.routes import PageRoute
 from service.usecases import cost_specs, datasets
+from service.usecases.cost_specs import Review
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False, tags=["cost-specs"])
 
@@ -55,7 +56,7 @@ def show_words(request: Request, form: Submitted) -> Response:
     except CostboostError as error:
         # While somebody types this is no refusal: it says what is still missing.
         return render(request, "parts/words.html", review=None, error=error)
-    return render(request, "parts/words.html", review=review, error=None)
+    return render(request, "parts/words.html", review=review, error=None, ratio=_ratio(review))
 
 
 @router.post("/ui/costs")
@@ -74,6 +75,15 @@ def show_costs(request: Request, wired: Wired, tenant: Tenant, cost_spec: str) -
     """Show one revision and what it leads to."""
     found = cost_specs.read_cost_spec(wired.readers, tenant, cost_spec)
     return render(request, "cost_spec.html", spec=found, review=cost_specs.review_costs(found.costs))
+
+
+def _ratio(review: Review) -> float | None:
+    """How many false alarms one missed positive is worth; None where costs are not four amounts."""
+    cells = {one["name"]: one["cost"] for one in review.cells}
+    if cells.keys() != {*_CELLS} or not all(isinstance(one, float) for one in cells.values()):
+        return None
+    miss, alarm = cells["fn"] - cells["tp"], cells["fp"] - cells["tn"]
+    return miss / alarm if miss > 0 and alarm > 0 else None
 
 
 def costs_of(form: Form) -> dict[str, Any]:

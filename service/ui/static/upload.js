@@ -18,8 +18,10 @@ function answered(request) {
   sending.hidden = true;
   form.querySelector("button").disabled = false;
   const problems = document.getElementById("problems");
-  if (request.getResponseHeader("Content-Type")?.startsWith("text/html")) problems.innerHTML = request.responseText;
-  else problems.textContent = "The file could not be sent: it is larger than the service takes, or the connection broke.";
+  const kind = request.getResponseHeader("Content-Type") ?? "";
+  if (kind.startsWith("text/html")) problems.innerHTML = request.responseText;
+  else if (kind.includes("json")) problems.textContent = `It was refused: ${JSON.parse(request.responseText).detail}.`;
+  else problems.textContent = "The file could not be sent: the connection broke. Try again.";
   problems.querySelector(".problem")?.focus();
 }
 

@@ -56,6 +56,7 @@ def test_costs_say_what_they_imply_while_they_are_typed(shop: Shop, page: Page, 
         "consequences"
     ]
     expect(words).to_contain_text(told[0])
+    expect(words).to_contain_text("A missed positive costs as much as 50.00 false alarms")
     alarm.get_by_label("Fixed amount").fill("-600")
     expect(words).not_to_contain_text(told[0])
     expect(words.get_by_text("✕").or_(words.locator(".warned"))).to_be_visible()
@@ -170,8 +171,11 @@ def test_a_row_is_decided_by_hand(shop: Shop, page: Page, sound: Sound) -> None:
     page.get_by_label("amount").fill("900")
     page.get_by_label("merchant").fill("d")
     page.get_by_label("Keep this decision").check()
-    page.get_by_role("button", name="Decide").click()
+    sent = []
+    page.on("request", lambda one: sent.append(one.url) if one.method == "POST" else None)
+    page.get_by_role("button", name="Decide").dblclick()
     expect(page.get_by_text("Kept as case")).to_be_visible()
+    assert len(sent) == 1
     sound(page)
     page.get_by_role("link", name="case pred_").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Decided")
