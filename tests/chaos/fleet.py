@@ -44,7 +44,11 @@ class Kept:
             return
         self._ended = self._ended or now
         if now > self._ended + RESTART_SECONDS:
-            self._process, self._ended = self._start(), None
+            self.restart()
+
+    def restart(self) -> None:
+        """Start it again at once; it has ended."""
+        self._process, self._ended = self._start(), None
 
     def signal(self, number: int) -> None:
         """Send a signal; one that has ended gets none."""
