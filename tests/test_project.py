@@ -3,6 +3,7 @@
 import csv
 import gzip
 import importlib.metadata
+import io
 import json
 import os
 import re
@@ -14,12 +15,15 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
+import pandas
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from service.api import inference
+from tests.service.conftest import table
 
 ROOT = Path(__file__).parent.parent
 DATA = ROOT / "demo" / "data"
@@ -288,3 +292,44 @@ def test_the_requests_of_the_readme_work_as_written(url: str, tmp_path: Path) ->
     before, after = trained["predictions"][0], repriced["predictions"][0]
     assert before["probabilities"] == after["probabilities"]
     assert (before["decision"], after["decision"]) == ("1", "0")
+
+
+def test_the_library_of_the_readme_works_on_a_table() -> None:
+    rows = list(csv.DictReader(io.StringIO(table(120))))
+    given = pandas.DataFrame(rows).astype({"amount": float, "hour": float})
+    y = given.pop("label")
+    names = {"table": given, "y": y, "X": given[["amount", "hour"]].to_numpy()}
+    exec(next(code for code in readme_blocks("python") if "CostSensitiveModel" in code), names)
+
+
+def test_the_command_line_of_the_readme_needs_no_service(tmp_path: Path) -> None:
+    (tmp_path / "demo").symlink_to(ROOT / "demo")
+    (script,) = readme_blocks("bash")
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", script],
+        cwd=tmp_path,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "saved against it" in done.stdout
+    with (tmp_path / "decisions.csv").open() as decisions:
+        assert len(list(csv.DictReader(decisions))) == 270
+
+
+def test_the_python_of_the_readme_works_as_written(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "heart.csv").write_bytes(gzip.decompress((DATA / "heart_statlog.csv.gz").read_bytes()))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COSTBOOST_URL", url)
+    names: dict[str, Any] = {}
+    exec(next(code for code in readme_blocks("python") if "costboost.client" in code), names)
+    names["client"].close()
+    first, *reasons = capsys.readouterr().out.splitlines()
+    assert first[0] in "01"
+    assert len(reasons) == 3

@@ -117,16 +117,19 @@ class ProgressBar:
         self.phase = ""
 
     def __call__(self, job: JobState) -> None:
-        """Draw."""
+        """Draw how a job stands."""
         given = job.progress or {}
         phase = job.status if job.done or not given else str(given["phase"])
+        self.draw(phase, 1.0 if job.succeeded else float(given.get("fraction", 0.0)), is_last=job.done)
+
+    def draw(self, phase: str, fraction: float, *, is_last: bool) -> None:
+        """Draw what is done, and which share of the whole before it."""
         if self.live:
-            fraction = 1.0 if job.succeeded else float(given.get("fraction", 0.0))
             full = round(self.WIDTH * fraction)
             bar = "━" * full + "─" * (self.WIDTH - full)
-            self.stream.write(f"\r{bar} {fraction:>4.0%} {phase}\033[K" + ("\n" if job.done else ""))
+            self.stream.write(f"\r{bar} {fraction:>4.0%} {phase}\033[K" + ("\n" if is_last else ""))
         elif phase != self.phase:
-            self.stream.write(f"{job.id} {phase}\n")
+            self.stream.write(f"{phase}\n")
         self.phase = phase
         self.stream.flush()
 

@@ -125,6 +125,11 @@ class PredictingOperations(JobOperations[J]):
         return (yield from self._ask(Request("GET", f"{path_of(job_id)}/output"))).content
 
     @operation
+    def delete_batch(self, job_id: str) -> Plan[None]:
+        """Remove a batch prediction with its output and the file that came with it."""
+        yield from self._ask(Request("DELETE", path_of(job_id), repeatable=False))
+
+    @operation
     def decision_record(self, prediction_id: str) -> Plan[dict[str, Any]]:
         """What was decided in one case, on which probabilities and costs."""
         return (yield from self._read(path("predictions", prediction_id)))

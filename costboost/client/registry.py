@@ -71,7 +71,15 @@ class RegistryOperations(Asking):
     @operation
     def export(self, model: str, version: int, to: str | Path) -> Plan[Path]:
         """Write a version into one file that `import_version` reads, here or elsewhere."""
-        answer = yield from self._ask(Request("GET", path("models", model, "versions", version, "export")))
+        return (yield from self._written(path("models", model, "versions", version, "export"), to))
+
+    @operation
+    def download(self, model: str, version: int, to: str | Path) -> Plan[Path]:
+        """Write the model itself into a file, which `costboost.load` and `costboost predict` read."""
+        return (yield from self._written(path("models", model, "versions", version, "artifact"), to))
+
+    def _written(self, where: str, to: str | Path) -> Plan[Path]:
+        answer = yield from self._ask(Request("GET", where))
         written = Path(to)
         written.write_bytes(answer.content)
         return written

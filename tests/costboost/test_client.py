@@ -197,4 +197,4 @@ def test_progress_is_a_bar_on_a_terminal_and_lines_elsewhere() -> None:
         plain(state)
     assert " 50% boosting" in live.stream.getvalue()  # type: ignore[attr-defined]
     assert live.stream.getvalue().endswith("100% succeeded\033[K\n")  # type: ignore[attr-defined]
-    assert plain.stream.getvalue() == "job_1 boosting\njob_1 succeeded\n"  # type: ignore[attr-defined]
+    assert plain.stream.getvalue() == "boosting\nsucceeded\n"  # type: ignore[attr-defined]

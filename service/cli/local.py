@@ -1,0 +1,167 @@
+"""Training and deciding in this process: the rooms of the service, without its database and queue.
+
+The same table, spec and library versions give the same bytes as a training job.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from service import learning
+from service.domain.cautions import cautions_of_test
+from service.domain.datasets import Dataset, IntakeLimits, IntakeOptions
+from service.domain.errors import ConflictError, InvalidError
+from service.domain.faults import field_errors
+from service.domain.predictions import PredictOptions
+from service.domain.training import TrainingSpec
+from service.rows import (
+    JsonRows,
+    Sent,
+    Table,
+    TableRows,
+    encode_table,
+    read_objects,
+    read_raw,
+    read_table,
+    text_of,
+)
+from service.rows.media import ARROW, CSV, JSON, NDJSON, PARQUET, MediaType, media_type_of
+from service.usecases.predicting import predict, price
+from service.usecases.prediction_columns import prediction_columns, schema_of, texts
+
+#: Whoever reads an own file on an own machine sets the limits.
+_LIMITS = IntakeLimits(rows=1 << 40, columns=1 << 20, decoded_bytes=1 << 50)
+_WRITTEN: Mapping[str, MediaType] = {".csv": CSV, ".json": JSON, ".parquet": PARQUET, ".arrow": ARROW}
+
+#: phase, round, rounds, fraction of the whole
+Report = Callable[[str, int, int, float], None]
+
+
+@dataclass(frozen=True)
+class LocalModel:
+    """What a training leaves: the bytes of the model, and what to say about it."""
+
+    artifact: bytes
+    metrics: dict[str, Any]
+    consequences: list[str]
+    warnings: list[str]
+
+
+def train_locally(
+    path: Path, spec: dict[str, Any], options: dict[str, Any], report: Report | None = None
+) -> LocalModel:
+    """Train on a file.
+
+    Parameters
+    ----------
+    path : Path
+        CSV, JSON, NDJSON, Parquet or Arrow, by the end of its name.
+    spec, options : dict
+        As in the API, without `dataset`.
+
+    Raises
+    ------
+    InvalidError
+        Table, costs or spec are not what they should be; with the place of each fault.
+    """
+    table = read_table(path, media_type_of("", path.name), _checked(IntakeOptions, options), _LIMITS)
+    dataset = _dataset(path, table)
+    asked = _checked(TrainingSpec, {**spec, "dataset": "local"})
+    costs = asked.costs
+    if costs is None:
+        raise InvalidError("invalid", "costs are needed: --costs")
+    faults = learning.check(asked, dataset, costs)
+    division, unfit = (None, faults) if faults else learning.rehearse(asked, dataset, table.columns)
+    if division is None:
+        raise InvalidError("invalid", "this cannot be trained", unfit, len(unfit))
+    algorithm, params = learning.settle(asked.algorithm, asked.params)
+    if asked.search is not None:
+        params = {name: value for name, value in params.items() if name not in asked.search.params}
+    settled = asked.model_copy(update={"algorithm": algorithm, "params": params})
+    trained = learning.fit(settled, dataset, table.columns, costs, report)
+    cautions = cautions_of_test(trained.test_counts, trained.metrics)
+    return LocalModel(
+        trained.artifact,
+        trained.metrics,
+        learning.consequences(learning.cost_spec(costs, dataset.classes, dataset.positive_class)),
+        [*(detail for _, detail in cautions), *trained.warnings, *(one.detail for one in dataset.warnings)],
+    )
+
+
+def predict_locally(
+    model: Path, rows: Path, suffix: str, *, costs: Any = None, threshold: float | None = None
+) -> bytes:
+    """Decide the rows of a file with a model in a file.
+
+    Parameters
+    ----------
+    suffix : {".csv", ".json", ".parquet", ".arrow"}
+        How the decisions are written.
+
+    Raises
+    ------
+    InvalidError, MalformedError
+        The file holds no model, or the rows are not what it needs.
+    """
+    try:
+        predictor = learning.load(model.read_bytes())
+    except ConflictError:
+        raise InvalidError("invalid", f"{model} holds no model of this release") from None
+    sent = _sent(rows)
+    priced = None if costs is None else price(predictor, json.dumps(costs).encode())
+    decided = predict(predictor, PredictOptions(threshold=threshold), sent, priced, len(sent))
+    actions = (predictor.costs if priced is None else priced.costs).actions
+    columns = {}
+    if "id" in sent.names:
+        columns["id"] = texts([text_of(sent.cell(row, "id")) for row in range(len(sent))])
+    columns |= prediction_columns(
+        decided.answers,
+        decided.sound,
+        len(sent),
+        classes=predictor.classes,
+        actions=[action.name for action in actions],
+    )
+    return encode_table(columns, schema_of(columns), _WRITTEN[suffix])
+
+
+def _sent(path: Path) -> Sent:
+    media_type = media_type_of("", path.name)
+    with path.open("rb") as file:
+        if media_type == NDJSON:
+            return JsonRows(read_objects(file, _LIMITS))
+        return TableRows(read_raw(file, media_type, _LIMITS))
+
+
+def _dataset(path: Path, table: Table) -> Dataset:
+    content, labels = path.read_bytes(), table.labels
+    return Dataset(
+        id="local",
+        tenant_id="local",
+        name=path.name,
+        media_type=media_type_of("", path.name),
+        sha256=hashlib.sha256(content).hexdigest(),
+        bytes=len(content),
+        content_sha256="",
+        rows=table.rows,
+        label=labels.column,
+        classes=tuple(labels.counts),
+        class_counts=labels.counts,
+        positive_class=labels.positive,
+        positive_class_inferred=labels.positive_inferred,
+        columns=table.described,
+        created_at=datetime.now(UTC),
+    )
+
+
+def _checked(kind: Any, given: dict[str, Any]) -> Any:
+    try:
+        return kind.model_validate_json(json.dumps(given))
+    except ValidationError as error:
+        faults = field_errors(error.errors(), given)
+        raise InvalidError("invalid", "the options are not what they should be", faults) from None

@@ -1,0 +1,153 @@
+"""`costboost train` and `costboost predict`: with a service, or in this process and with a file."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from service.cli.explaining import UsageError
+from service.cli.options import Costs, File, Url, client_of, read_json, read_roles
+from service.cli.printing import metrics_rows, write_rows
+
+if TYPE_CHECKING:
+    from service.cli.local import LocalModel
+
+Parts = Annotated[list[str] | None, typer.Option(help="COLUMN=ROLE, such as customer=group.")]
+
+
+def train(
+    data: Annotated[str, typer.Argument(help="A file with the table; of a service also a dataset.")],
+    costs: Annotated[
+        str, typer.Option(help='What decisions cost: JSON such as {"fn": 500, "fp": 10}, or a file with it.')
+    ],
+    label: Annotated[str | None, typer.Option(help="The column that tells the class.")] = None,
+    positive_class: Annotated[str | None, typer.Option(help="Of two classes; the rarer if left out.")] = None,
+    role: Parts = None,
+    column_type: Annotated[
+        list[str] | None, typer.Option("--type", help="COLUMN=TYPE, such as zip=category.")
+    ] = None,
+    algorithm: Annotated[str | None, typer.Option(help="The default one if left out.")] = None,
+    params: Annotated[str | None, typer.Option(help='JSON such as {"n_estimators": 200}.')] = None,
+    spec: Annotated[
+        str | None, typer.Option(help="Anything else of a training job, as JSON: split, search, seed, …")
+    ] = None,
+    model: Annotated[str | None, typer.Option(help="Its name; that of the file if left out.")] = None,
+    output: Annotated[
+        Path | None, typer.Option(dir_okay=False, help="File for the model, if no service is asked.")
+    ] = None,
+    url: Url = None,
+) -> None:
+    """Train: in this process into a file, or with `--url` as a job of a service."""
+    body = {
+        "costs": read_json(costs, "--costs"),
+        "algorithm": algorithm,
+        "params": read_json(params, "--params"),
+        **(read_json(spec, "--spec") or {}),
+    }
+    told = {
+        "label": label,
+        "positive_class": positive_class,
+        "roles": read_roles(role, "--role"),
+        "types": read_roles(column_type, "--type"),
+    }
+    options = {name: value for name, value in told.items() if value}
+    body = {name: value for name, value in body.items() if value is not None}
+    name = model or Path(data).stem.lower().replace(" ", "-")
+    if url is None:
+        _train_here(Path(data), name, body, options, output or Path(f"{name}.costboost"))
+    elif output is not None:
+        raise UsageError("--output is for training without a service; `costboost models download` has it")
+    else:
+        _train_there(url, data, name, body, options)
+
+
+def _train_here(path: Path, name: str, body: dict[str, Any], options: dict[str, Any], output: Path) -> None:
+    if not path.is_file():
+        raise UsageError("DATA is a file; datasets of a service need --url or COSTBOOST_URL")
+    from service.cli.local import train_locally
+
+    made = train_locally(path, {**body, "model": name}, options, _progress())
+    output.write_bytes(made.artifact)
+    for warning in made.warnings:
+        typer.echo(warning, err=True)
+    _told(made)
+    typer.echo(f"written to {output}; decide with: costboost predict {output} ROWS", err=True)
+
+
+def _told(made: "LocalModel") -> None:
+    for text in made.consequences:
+        typer.echo(text)
+    write_rows(metrics_rows(made.metrics))
+
+
+def _progress() -> Any:
+    from costboost.client.jobs import ProgressBar
+
+    bar = ProgressBar()
+    return lambda phase, _round, _rounds, fraction: bar.draw(phase, fraction, is_last=fraction == 1.0)
+
+
+def _train_there(url: str, data: str, name: str, body: dict[str, Any], options: dict[str, Any]) -> None:
+    given = Path(data) if Path(data).is_file() else data
+    with client_of(url) as client:
+        job = client.train(name, given, options=options, **body)
+        typer.echo(job.id, err=True)
+        outcome = job.wait(progress=True).outcome
+    typer.echo(f"{outcome['model']} version {outcome['version']}")
+    write_rows(metrics_rows(outcome["metrics"]))
+    for warning in outcome.get("warnings", ()):
+        typer.echo(warning["detail"], err=True)
+
+
+def predict(
+    model: Annotated[str, typer.Argument(help="A file made by `train`, or a model of a service.")],
+    rows: File,
+    costs: Costs = None,
+    threshold: Annotated[
+        float | None, typer.Option(help="Decide the positive class above this probability.")
+    ] = None,
+    version: Annotated[int | None, typer.Option(help="Of a service; the champion if left out.")] = None,
+    output: Annotated[
+        Path | None, typer.Option(dir_okay=False, help="A .csv, .json, .parquet or .arrow file; else CSV.")
+    ] = None,
+    url: Url = None,
+) -> None:
+    """Decide rows: with a model in a file in this process, or with a model of a service."""
+    suffix = ".csv" if output is None else output.suffix.lower()
+    if suffix not in (".csv", ".json", ".parquet", ".arrow"):
+        raise UsageError("--output is a file that ends in .csv, .json, .parquet or .arrow")
+    priced = read_json(costs, "--costs")
+    if Path(model).is_file():
+        from service.cli.local import predict_locally
+
+        found = predict_locally(Path(model), rows, suffix, costs=priced, threshold=threshold)
+    else:
+        if threshold is not None:
+            raise UsageError("--threshold is for a model in a file; a service decides whole tables by costs")
+        found = _predict_there(url, model, rows, suffix, {"costs": priced, "version": version})
+    if output is not None:
+        output.write_bytes(found)
+    else:
+        typer.echo(found, nl=False)
+
+
+def _predict_there(url: str | None, model: str, rows: Path, suffix: str, spec: dict[str, Any]) -> bytes:
+    """As a batch, which may be of any length, and of which the service keeps nothing afterwards."""
+    given = {name: value for name, value in spec.items() if value is not None}
+    wanted = "arrow" if suffix == ".json" else suffix.removeprefix(".")
+    with client_of(url) as client:
+        job = client.predict_batch(model, rows, output=wanted, **given)
+        try:
+            content = client.batch_output(job.wait(progress=True).id)
+        finally:
+            client.delete_batch(job.id)
+    if suffix != ".json":
+        return content
+    import json
+
+    from costboost.client.tables import read_stream
+
+    return json.dumps(read_stream(content).to_pylist(), indent=2).encode() + b"\n"
+
+
+COMMANDS = (train, predict)

@@ -1,0 +1,221 @@
+"""The command line as somebody at a terminal has it: with a service, and without one."""
+
+import csv
+import io
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow.parquet as pq
+import pytest
+
+import costboost
+from service.cli import app
+from tests.service.conftest import Service, table
+
+COSTS = '{"fn": {"per": {"amount": 1}}, "fp": 10}'
+QUICK = ("--algorithm", "cgada", "--params", '{"n_estimators": 20}', "--costs", COSTS)
+
+
+class Done(NamedTuple):
+    status: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Done]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
+    """Run a command in an empty folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+
+    def run(*arguments: object) -> Done:
+        monkeypatch.setattr(sys, "argv", ["costboost", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            app()
+        told = capsys.readouterr()
+        return Done(int(ended.value.code or 0), told.out, told.err)
+
+    return run
+
+
+@pytest.fixture
+def asked(run: Run, service: Service, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """The same with a service to talk to."""
+    monkeypatch.setenv("COSTBOOST_URL", str(service.http.base_url))
+    return run
+
+
+@pytest.fixture
+def payments(tmp_path: Path) -> Path:
+    path = tmp_path / "payments.csv"
+    path.write_text(table())
+    return path
+
+
+on_sqlite = pytest.mark.parametrize("service", ["sqlite"], indirect=True)
+
+
+# --- without a service ------------------------------------------------------------------------------------
+
+
+def test_a_model_is_trained_and_asked_in_files(run: Run, payments: Path, tmp_path: Path) -> None:
+    trained = run("train", payments, "--label", "label", *QUICK)
+    assert trained.status == 0, trained.err
+    assert "saved against it" in trained.out
+    assert "boosting" in trained.err
+    model = costboost.load((tmp_path / "payments.costboost").read_bytes())
+    decided = run("predict", "payments.costboost", payments)
+    rows = list(csv.DictReader(io.StringIO(decided.out)))
+    assert len(rows) == 400
+    data = list(csv.DictReader(io.StringIO(payments.read_text())))
+    numbers = {name: [float(data[0][name])] for name in ("amount", "hour")}
+    probabilities = model.predict_proba(numbers | {"merchant": [data[0]["merchant"]]})
+    assert float(rows[0]["probability_fraud"]) == probabilities[0, list(model.classes_).index("fraud")]
+
+
+def test_other_costs_and_thresholds_move_decisions_alone(run: Run, payments: Path, tmp_path: Path) -> None:
+    run("train", payments, *QUICK, "--output", "m.costboost")
+    (tmp_path / "dear.json").write_text('{"fn": 1, "fp": 1000}')
+    plain = run("predict", "m.costboost", payments, "--output", "plain.parquet")
+    dear = run("predict", "m.costboost", payments, "--costs", "dear.json", "--output", "dear.parquet")
+    low = run("predict", "m.costboost", payments, "--threshold", "0.001", "--output", "low.json")
+    assert (plain.status, dear.status, low.status) == (0, 0, 0)
+    before, after = pq.read_table(tmp_path / "plain.parquet"), pq.read_table(tmp_path / "dear.parquet")
+    assert before["probability_fraud"] == after["probability_fraud"]
+    assert set(after["label"].to_pylist()) == {"legit"}
+    assert {row["label"] for row in json.loads((tmp_path / "low.json").read_text())} == {"fraud"}
+
+
+def test_what_cannot_be_trained_is_told_with_its_place(run: Run, payments: Path, tmp_path: Path) -> None:
+    (tmp_path / "ragged.csv").write_text("amount,label\n1,a\n2\n3,b\n")
+    ragged = run("train", "ragged.csv", "--costs", COSTS)
+    assert (ragged.status, "line 3" in ragged.err) == (1, True)
+    unknown = run("train", payments, "--costs", COSTS, "--algorithm", "adabust")
+    assert (unknown.status, "/algorithm" in unknown.err) == (1, True)
+    absurd = run("train", payments, "--costs", '{"fn": -5, "fp": 1}')
+    assert absurd.status == 1
+    assert "Traceback" not in ragged.err + unknown.err + absurd.err
+    assert list(tmp_path.glob("*.costboost")) == []
+
+
+def test_what_is_no_model_is_refused(run: Run, payments: Path) -> None:
+    done = run("predict", payments, payments)
+    assert (done.status, done.out) == (1, "")
+    assert "holds no model" in done.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("train", "payments.csv", "--costs", "{fn: 5}"),
+        ("train", "no-such.csv", "--costs", COSTS),
+        ("train", "payments.csv", "--costs", COSTS, "--role", "amount"),
+        ("predict", "m", "payments.csv", "--output", "rows.xlsx"),
+        ("predict", "m", "no-such.csv"),
+        ("simulate", "m", "--capacity", "many"),
+        ("keys", "list"),
+        ("fly",),
+    ],
+)
+def test_wrong_usage_is_status_2(run: Run, payments: Path, arguments: tuple[str, ...]) -> None:
+    done = run(*arguments)
+    assert (done.status, done.out) == (2, "")
+    assert done.err
+
+
+# --- with a service ---------------------------------------------------------------------------------------
+
+
+@on_sqlite
+def test_a_newcomer_reaches_decisions_in_money(asked: Run, payments: Path, tmp_path: Path) -> None:
+    uploaded = asked("datasets", "upload", payments, "--name", "cli-payments", "--json")
+    dataset = json.loads(uploaded.out)
+    assert dataset["positive_class"] == "fraud"
+    assert "merchant" in asked("datasets", "show", "cli-payments").out
+    assert dataset["id"] in asked("datasets", "list", "--limit", 1000).out
+    trained = asked("train", "cli-payments", "--model", "cli-card", *QUICK)
+    assert trained.status == 0, trained.err
+    assert "cli-card version 1" in trained.out
+    assert "succeeded" in trained.err
+    job = trained.err.split()[0]
+    assert json.loads(asked("jobs", "show", job, "--json").out)["status"] == "succeeded"
+    assert job in asked("jobs", "list", "--limit", 1000).out
+    assert "saved against it" in asked("models", "show", "cli-card", 1).out
+    simulated = asked("simulate", "cli-card", "--costs", '{"fn": 100, "fp": 5}')
+    assert "always legit" in simulated.out
+
+
+@on_sqlite
+def test_here_and_there_are_the_same_bytes_and_decisions(asked: Run, payments: Path, tmp_path: Path) -> None:
+    assert asked("train", payments, "--model", "cli-same", *QUICK).status == 0
+    assert asked("models", "download", "cli-same", 1, "there.costboost").status == 0
+    there = asked("predict", "cli-same", payments)
+    assert there.status == 0, there.err
+    assert "bp_" not in asked("jobs", "list", "--batch").out
+    with pytest.MonkeyPatch.context() as alone:
+        alone.delenv("COSTBOOST_URL")
+        assert asked("train", payments, *QUICK, "--output", "here.costboost").status == 0
+        here = asked("predict", "there.costboost", payments)
+    assert (tmp_path / "here.costboost").read_bytes() == (tmp_path / "there.costboost").read_bytes()
+    columns = [list(csv.reader(io.StringIO(done.out))) for done in (here, there)]
+    assert columns[0] == columns[1]
+
+
+@on_sqlite
+def test_costs_are_stored_checked_and_shown(asked: Run) -> None:
+    made = asked("costs", "create", "cli-costs", '{"fn": 500, "fp": 10}', "--currency", "EUR")
+    assert "flag when p > 0.0196" in made.out
+    assert "cli-costs" in asked("costs", "list", "--limit", 1000).out
+    assert json.loads(asked("costs", "show", "cli-costs", "--json").out)["currency"] == "EUR"
+    assert "flag when" in asked("costs", "check", '{"fn": 500, "fp": 10}').out
+
+
+@on_sqlite
+def test_what_the_service_refuses_is_status_3(asked: Run, payments: Path) -> None:
+    for arguments in (("models", "show", "no-such-model", 1), ("costs", "check", '{"fn": -5, "fp": 1}')):
+        done = asked(*arguments)
+        assert (done.status, done.out) == (3, ""), done.err
+        assert "request " in done.err
+
+
+@on_sqlite
+def test_a_job_that_ends_badly_is_status_4(asked: Run, payments: Path) -> None:
+    spec = '{"limits": {"seconds": 0.2}}'
+    done = asked("train", payments, "--model", "cli-late", "--costs", COSTS, "--spec", spec)
+    assert done.status == 4, done.err
+    assert "time_limit" in done.err
+
+
+@on_sqlite
+def test_versions_are_promoted_carried_and_deleted(asked: Run, payments: Path) -> None:
+    assert asked("train", payments, "--model", "cli-moved", *QUICK).status == 0
+    assert asked("models", "promote", "cli-moved", 1, "--alias", "night", "--reason", "quiet").status == 0
+    assert "night=1" in asked("models", "list", "--limit", 1000).out
+    assert asked("models", "export", "cli-moved", 1, "moved.zip").status == 0
+    assert "cli-copy" in asked("models", "import", "cli-copy", "moved.zip").out
+    assert asked("models", "delete", "cli-copy").status == 0
+    assert asked("models", "versions", "cli-copy").status == 3
+
+
+@on_sqlite
+def test_feedback_is_read_from_a_file(asked: Run, service: Service, payments: Path, tmp_path: Path) -> None:
+    assert asked("train", payments, "--model", "cli-told", *QUICK).status == 0
+    row = {"amount": 640.0, "hour": 3, "merchant": "d"}
+    prediction = service.predict("cli-told", [row], record="durable")[0]["prediction_id"]
+    (tmp_path / "labels.csv").write_text(f"prediction_id,label,amount\n{prediction},fraud,640\n")
+    assert json.loads(asked("feedback", "labels.csv", "--json").out)["accepted"] == 1
+    (tmp_path / "odd.csv").write_text("id,label\nx,fraud\n")
+    assert asked("feedback", "odd.csv").status == 2
+
+
+def test_nobody_at_the_address_is_status_1(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("costboost.client.exchange._FIRST_PAUSE", 0.0)
+    done = run("models", "list", "--url", "http://127.0.0.1:1")
+    assert done.status == 1
+    assert "no answer" in done.err
