@@ -215,7 +215,7 @@ def test_others_are_served_with_a_key_made_on_the_command_line(
             assert http.get("/v1/models", headers=headers).status_code == 200
             assert token not in served.log.read_text()
             listed = command(tmp_path, "keys", "list", "--tenant", "acme").stdout
-            key_id = listed.split()[0]
+            key_id = listed.splitlines()[1].split()[0]
             assert token.split("_")[1] in key_id
             assert command(tmp_path, "keys", "revoke", key_id, "--tenant", "acme").returncode == 0
             wait_until(lambda: http.get("/v1/models", headers=headers).status_code == 401, 5.0)
