@@ -25,6 +25,7 @@ RUN python -m venv --without-pip /opt/costboost \
     && python -m pip install --constraint constraints.txt hatchling
 COPY pyproject.toml README.md LICENSE ./
 COPY migrations migrations
+COPY demo demo
 COPY costboost costboost
 COPY service service
 RUN python -m pip wheel --no-deps --no-build-isolation --wheel-dir /wheels . \
