@@ -26,6 +26,9 @@ from service.usecases.datasets import PRELOAD
 from service.wiring import Wiring, wire
 
 DATABASES = ("sqlite", "postgresql")
+#: Seconds in which what happens at once is seen, on a machine that has other work too. What it must not be
+#: taken for lasts longer: children sleep for 60 s, and a job nobody was told of is looked for every 30 s.
+PROMPT = 10.0
 
 #: Makes a database of a kind and tells its address; see tests/conftest.py.
 NewDatabase = Callable[[str], str]

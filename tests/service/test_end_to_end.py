@@ -291,5 +291,5 @@ def test_while_a_job_burns_answers_come_at_once(service: Service, expected: list
         seconds.append(time.perf_counter() - begun)
     assert service.http.get(f"/v1/training-jobs/{job_id}").json()["status"] == "running"
     assert service.http.post(f"/v1/training-jobs/{job_id}/cancel").status_code == 202
-    assert sorted(seconds)[len(seconds) // 2] < 0.1
+    assert sorted(seconds)[len(seconds) // 2] < 1.0  # a fit in this process would hold up each
     assert service.wait(job_id)["status"] == "cancelled"

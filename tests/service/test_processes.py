@@ -19,6 +19,7 @@ from service.processes import watch
 from service.processes.guard import Ending, Guard
 from service.processes.nursery import Nursery
 from service.worker import PRELOAD
+from tests.service.conftest import PROMPT
 
 HERE = str(Path(__file__).parent)
 
@@ -88,7 +89,7 @@ def test_death(nursery: Nursery, number: int) -> None:
 def test_death_is_seen_although_another_holds_its_socket(nursery: Nursery) -> None:
     start = time.monotonic()
     assert nursery.run_guarded("child_targets:orphan", None, Guard()).ending is Ending.DIED
-    assert time.monotonic() - start < 2
+    assert time.monotonic() - start < PROMPT
 
 
 @pytest.mark.parametrize("target", ["double", "refuse", "answer_and_leave_one"])
@@ -123,7 +124,7 @@ def _nothing_at_first(receive: Any) -> Any:
 def test_time_limit(nursery: Nursery) -> None:
     start = time.monotonic()
     assert nursery.run_guarded("child_targets:sleep", None, Guard(seconds=0.3)).ending is Ending.TIME_LIMIT
-    assert 0.3 <= time.monotonic() - start < 1
+    assert 0.3 <= time.monotonic() - start < PROMPT
 
 
 def test_memory_limit(nursery: Nursery) -> None:
@@ -148,7 +149,7 @@ def test_cancel_kills_the_group(nursery: Nursery) -> None:
     start = time.monotonic()
     outcome = nursery.run_guarded("child_targets:family", None, Guard(), on_message, stop.is_set)
     assert outcome.ending is Ending.CANCELLED
-    assert time.monotonic() - start < 2
+    assert time.monotonic() - start < PROMPT
     wait_until(lambda: ended(pids[0]))
 
 
@@ -231,4 +232,4 @@ def test_a_child_starts_quickly(nursery: Nursery) -> None:
     start = time.monotonic()
     for _ in range(10):
         nursery.run_guarded("child_targets:double", 1, Guard())
-    assert (time.monotonic() - start) / 10 < 0.3
+    assert time.monotonic() - start < PROMPT

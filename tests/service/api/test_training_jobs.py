@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.service.conftest import Service, problem, table
+from tests.service.conftest import PROMPT, Service, problem, table
 
 COSTS = {"fn": 20, "fp": 1}
 
@@ -243,7 +243,7 @@ def test_a_search_can_be_cancelled(service: Service, dataset: str) -> None:
     service.http.post(f"{path}/cancel")
     start = time.monotonic()
     assert service.wait(job["id"])["status"] == "cancelled"
-    assert time.monotonic() - start < 2
+    assert time.monotonic() - start < PROMPT
 
 
 def test_lists_have_pages_and_filters(service: Service, dataset: str) -> None:
@@ -291,7 +291,7 @@ def test_cancel(service: Service, dataset: str) -> None:
         assert answer.json()["status"] in ("cancelling", "cancelled")
     start = time.monotonic()
     done = service.wait(job["id"])
-    assert time.monotonic() - start < 2
+    assert time.monotonic() - start < PROMPT
     assert (done["status"], done["result"], done["error"]["code"]) == ("cancelled", None, "cancelled")
 
 

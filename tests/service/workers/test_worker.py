@@ -22,6 +22,7 @@ from service.settings import load_settings
 from service.usecases import training, workers
 from service.wiring import Wiring, wire
 from service.workers.keeper import WorkerKeeper
+from tests.service.conftest import PROMPT
 
 HERE = Path(__file__).parent.parent
 #: What `python -m service.worker` does, with a stand-in for the training.
@@ -158,7 +159,7 @@ def test_an_idle_worker_starts_a_job_soon(running: Bench, wait_until: Wait) -> N
         job = running.job(job_id)
         assert job.started_at is not None
         waits.append((job.started_at - job.created_at).total_seconds())
-    assert sorted(waits)[2] < 0.5
+    assert max(waits) < PROMPT
 
 
 def test_progress_is_seen(running: Bench, wait_until: Wait) -> None:
@@ -200,7 +201,7 @@ def test_cancel_of_a_running_job_is_prompt_and_final(running: Bench, wait_until:
     assert running.cancel(job_id).status is JobStatus.CANCELLING
     running.cancel(job_id)
     wait_until(lambda: running.status(job_id) is JobStatus.CANCELLED)
-    assert time.monotonic() - start < 2
+    assert time.monotonic() - start < PROMPT
     assert running.cancel(job_id).status is JobStatus.CANCELLED
 
 
