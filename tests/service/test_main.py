@@ -106,7 +106,8 @@ def test_a_job_whose_worker_is_killed_ends_without_a_hand(
         wait_until(lambda: http.get(path).json()["status"] == "running", 30.0)
         [worker] = served.workers()
         worker.kill()
-        job = http.get(path, headers={"Prefer": "wait=30"}).json()
+        wait_until(lambda: http.get(path, headers={"Prefer": "wait=10"}).json()["done"], 120.0)
+        job = http.get(path).json()
     assert (job["status"], job["attempt"]) == ("succeeded", 2)
 
 
