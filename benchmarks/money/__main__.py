@@ -5,15 +5,10 @@ import os
 import shlex
 import sys
 import time
-import traceback
-import warnings
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 from joblib import Parallel, delayed, parallel_config
-
-from costboost.warming import warm
 
 from .contestants import contestants
 from .page import write_page
@@ -86,25 +81,7 @@ def _measured(tasks: list[Task], jobs: int, deadline: float) -> Iterator[Measure
     in_time = (task for task in tasks if time.monotonic() < deadline)
     with parallel_config("loky", inner_max_num_threads=1):
         pool = Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch=jobs, batch_size=1)
-        yield from pool(delayed(_measure)(task) for task in in_time)
-
-
-def _measure(task: Task) -> Measured:
-    """Measure; what fails is noted, and does not end the others."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what a peer warns of is its own
-        _ready()
-        try:
-            return measure(task)
-        except Exception:
-            last = traceback.format_exc().strip().splitlines()[-1]
-            return Measured({"key": task.key, "failed": last[:200]})
-
-
-@cache
-def _ready() -> None:
-    """Once in each process: kernels are compiled or read before they are timed."""
-    warm()
+        yield from pool(delayed(measure)(task) for task in in_time)
 
 
 if __name__ == "__main__":

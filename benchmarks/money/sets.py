@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -149,7 +149,7 @@ def is_there(folder: Path, name: str) -> bool:
     return name in noted and (folder / f"{name}.csv.gz").exists()
 
 
-@lru_cache(maxsize=2)
+@cache
 def read_set(folder: Path, name: str, most: int) -> CostSet:
     """Read NAME.csv.gz; of a longer table a stratified sample of `most` rows."""
     notes = json.loads((folder / "datasets.json").read_text())[name]

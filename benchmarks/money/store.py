@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import traceback
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -14,6 +16,7 @@ from numpy.typing import NDArray
 
 import costboost
 from costboost.metrics import brier, log_loss
+from costboost.warming import warm
 
 from .contestants import Contestant, contestants
 from .sets import read_set
@@ -78,7 +81,24 @@ class Measured:
 
 
 def measure(task: Task) -> Measured:
-    """Learn and decide."""
+    """Learn and decide; what fails is noted, and does not end the others."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what a peer warns of is its own
+        _ready()
+        try:
+            return _decided(task)
+        except Exception:
+            last = traceback.format_exc().strip().splitlines()[-1]
+            return Measured({"key": task.key, "failed": last[:200]})
+
+
+@cache
+def _ready() -> None:
+    """Once in each process: kernels are compiled or read before they are timed."""
+    warm()
+
+
+def _decided(task: Task) -> Measured:
     folds = read_set(task.folder, task.name, task.most).folds(task.seed)
     fold = next(one for number, one in enumerate(folds) if number == task.fold)
     outcome = contestants()[task.contestant].measure(fold)
