@@ -27,7 +27,12 @@ from tests.service.conftest import table
 
 ROOT = Path(__file__).parent.parent
 DATA = ROOT / "demo" / "data"
-PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("demo/**/*.md")]
+PAGES = [
+    *ROOT.glob("*.md"),
+    *ROOT.glob("docs/**/*.md"),
+    *ROOT.glob("demo/**/*.md"),
+    *ROOT.glob("examples/*.md"),
+]
 COMMANDS = ("serve", "worker", "migrate", "config", "openapi", "version")
 
 
