@@ -259,7 +259,8 @@ def test_every_route_is_documented_and_no_other() -> None:
     assert unnamed(documented - foreign) == unnamed(there)
     versions = ("", "/versions/{}")
     told = {route.replace("[/versions/{version}]", part) for route in foreign for part in versions}
-    served = {f"{method} {route.path}" for route in inference.router.routes for method in route.methods}
+    routes = [*inference.router.routes, *inference.direct.routes]
+    served = {f"{method} {route.path}" for route in routes for method in route.methods}
     about_models = {route for route in served if not route.startswith("HEAD")}
     assert unnamed({route for route in told if "/models/" in route}) == unnamed(about_models)
 
