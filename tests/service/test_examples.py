@@ -12,7 +12,7 @@ SAID = {
     "fraud_analyst.py": "least cost",
     "clinician.py": "examined above",
     "credit_officer.py": "the last place is worth",
-    "operator.py": "imported as version 1",
+    "service_operator.py": "imported as version 1",
 }
 
 
