@@ -31,7 +31,10 @@ READ_ONLY = "costboost_read_only"
 BUSY_MILLISECONDS = 30_000
 #: Any number of ours, different from that of the migrations.
 WARDEN_LOCK = 7_206_112_935
+CONNECT_SECONDS = 5
 STATEMENT_MILLISECONDS = 30_000
+#: Longer than the server itself lets a statement run: who has not answered by then is not heard any more.
+ANSWER_SECONDS = STATEMENT_MILLISECONDS / 1000 + 5.0
 #: Our transactions are short; a paused process must not keep its locks, or nobody could declare it dead.
 IDLE_IN_TRANSACTION_MILLISECONDS = 10_000
 
@@ -142,20 +145,40 @@ def _open_postgresql(url: URL, pool: int, wait_seconds: float) -> Engine:
         " -c timezone=UTC"
     )
     keepalive = {"keepalives": 1, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
-    return create_engine(
+    engine = create_engine(
         url,
         pool_pre_ping=True,
         pool_size=min(pool, 10),
         max_overflow=max(0, pool - 10),
         pool_timeout=wait_seconds,
         connect_args={
-            "connect_timeout": 5,
+            "connect_timeout": CONNECT_SECONDS,
             "tcp_user_timeout": 20_000,
             "application_name": "costboost",
             "options": options,
             **keepalive,
         },
     )
+    _give_deadlines(engine)
+    return engine
+
+
+def _give_deadlines(engine: Engine) -> None:
+    """Have no answer of PostgreSQL waited for without end; in the pool there is only the probe to answer."""
+    from service.db.postgresql import PROBE_SECONDS, ImpatientConnection  # noqa: PLC0415  SQLite needs no driver
+
+    @event.listens_for(engine, "do_connect")
+    def connect(_dialect: Any, _record: Any, arguments: Any, options: dict[str, Any]) -> ImpatientConnection:
+        return ImpatientConnection.connect(*arguments, **options)
+
+    @event.listens_for(engine, "checkout")
+    def take(connection: ImpatientConnection, *_others: Any) -> None:
+        connection.answer_seconds = ANSWER_SECONDS
+
+    @event.listens_for(engine, "checkin")
+    def give_back(connection: ImpatientConnection | None, _record: Any) -> None:
+        if connection is not None:
+            connection.answer_seconds = PROBE_SECONDS
 
 
 @contextmanager

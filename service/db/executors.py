@@ -1,7 +1,7 @@
-"""Queries over worker processes: who lives, who is dead. All by the clock of the database."""
+"""Queries over worker processes: who lives, who is dead. Times are those of the database's clock."""
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
@@ -51,11 +51,18 @@ def reap(session: Session, executor_id: str) -> None:
     session.execute(living.values({"reaped_at": database_now()}))
 
 
-def reap_silent(session: Session, lease: timedelta) -> None:
-    """Declare dead whoever has not been heard of for a lease."""
-    limit = database_time(session) - lease
-    silent = update(ExecutorRow).where(ExecutorRow.reaped_at.is_(None), ExecutorRow.beat_at < limit)
-    session.execute(silent.values({"reaped_at": database_now()}))
+def beats(session: Session) -> dict[str, datetime]:
+    """When each that nobody has declared dead last said that it lives."""
+    query = select(ExecutorRow.id, ExecutorRow.beat_at).where(ExecutorRow.reaped_at.is_(None))
+    return dict(session.execute(query).all())
+
+
+def reap_silent(session: Session, executor_id: str, beat_at: datetime) -> None:
+    """Declare one dead that has said nothing since."""
+    silent = (
+        (ExecutorRow.id == executor_id) & ExecutorRow.reaped_at.is_(None) & (ExecutorRow.beat_at == beat_at)
+    )
+    session.execute(update(ExecutorRow).where(silent).values({"reaped_at": database_now()}))
 
 
 def lately_dead(session: Session) -> list[str]:

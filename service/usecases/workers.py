@@ -2,8 +2,9 @@
 
 import os
 import socket
-from collections.abc import Sequence
-from datetime import timedelta
+import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
 
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session, sessionmaker
@@ -45,10 +46,46 @@ def is_here(readers: Sessions, lease: timedelta) -> bool:
         return executors.is_heard(session, socket.gethostname(), lease)
 
 
-def reap(sessions: Sessions, queue: JobQueue, database: Engine, lease: timedelta) -> None:
+class Watch:
+    """Tells who has been silent for a lease, by a steady clock: no change of the time of day is a silence.
+
+    A clock that is set forward would otherwise declare everybody dead, and one that is set back would keep
+    the dead alive until it has caught up.
+
+    Parameters
+    ----------
+    lease : timedelta
+    clock : callable
+        Seconds that only ever grow.
+    """
+
+    def __init__(self, lease: timedelta, clock: Callable[[], float] = time.monotonic) -> None:
+        self._lease = lease.total_seconds()
+        self._clock = clock
+        self._looked = clock()
+        self._heard: dict[str, tuple[datetime, float]] = {}
+
+    def silent(self, beats: Mapping[str, datetime]) -> list[str]:
+        """Note the last beat of each worker, and name those whose beat has not changed for a lease."""
+        now = self._clock()
+        if now - self._looked >= self._lease / 2:
+            # Who has not looked does not know who was silent: this process was paused, or the database away.
+            self._heard.clear()
+        self._looked = now
+        known = self._heard
+        self._heard = {
+            name: known[name] if name in known and known[name][0] == beat else (beat, now)
+            for name, beat in beats.items()
+        }
+        return [name for name, (_, since) in self._heard.items() if now - since >= self._lease]
+
+
+def reap(sessions: Sessions, queue: JobQueue, database: Engine, watch: Watch) -> None:
     """Declare silent workers dead, and re-queue what the lately dead had begun."""
     with sessions.begin() as session:
-        executors.reap_silent(session, lease)
+        beats = executors.beats(session)
+        for executor_id in watch.silent(beats):
+            executors.reap_silent(session, executor_id, beats[executor_id])
         dead = executors.lately_dead(session)
     if dead:
         _requeue(queue, database, dead)

@@ -76,7 +76,7 @@ class Warden(threading.Thread):
     def __init__(self, wiring: Wiring, lease_seconds: float) -> None:
         super().__init__(name="warden", daemon=True)
         self._wiring = wiring
-        self._lease = timedelta(seconds=lease_seconds)
+        self._watch = workers.Watch(timedelta(seconds=lease_seconds))
         self._pause = min(lease_seconds / 5, 2.0)
         self._next_reconcile = time.monotonic() + RECONCILE_SECONDS
 
@@ -86,7 +86,7 @@ class Warden(threading.Thread):
 
     def _look(self) -> None:
         wiring = self._wiring
-        workers.reap(wiring.sessions, wiring.queue, wiring.database, self._lease)
+        workers.reap(wiring.sessions, wiring.queue, wiring.database, self._watch)
         if time.monotonic() >= self._next_reconcile:
             keep_registered(wiring.settings.workers, wiring.settings.poll_seconds)
             workers.reconcile(wiring.sessions, wiring.readers, wiring.queue, wiring.database)

@@ -11,7 +11,7 @@ from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session
 
 from service.db import executors, jobs
-from service.db.engine import database_time, exclusively
+from service.db.engine import exclusively
 from service.db.tables import AliasRow, DatasetRow, ExecutorRow, ModelRow, TrainingJobRow, VersionRow
 from service.domain.errors import ConflictError
 from service.domain.ids import new_id
@@ -260,20 +260,66 @@ def test_what_a_living_worker_has_is_left_to_it(wiring: Wiring) -> None:
     assert begin(wiring, job.id, "exec_2").attempt == 2
 
 
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
 def test_silence_is_death_and_the_dead_know_it(wiring: Wiring) -> None:
     workers.enter(wiring.sessions, "exec_1", None)
     workers.enter(wiring.sessions, "exec_2", None)
+    clock = Clock()
+    watch = workers.Watch(timedelta(seconds=15), clock)
     assert workers.beat(wiring.sessions, "exec_1", [(123, 4.5)])
-    with wiring.sessions.begin() as session:
-        row = session.get_one(ExecutorRow, "exec_1")
-        assert row.groups == [[123, 4.5]]
-        row.beat_at = database_time(session) - timedelta(seconds=16)
-    workers.reap(wiring.sessions, wiring.queue, wiring.database, timedelta(seconds=15))
+    with wiring.readers() as session:
+        assert session.get_one(ExecutorRow, "exec_1").groups == [[123, 4.5]]
+    for clock.now in (0.0, 5.0, 10.0, 15.0):
+        assert workers.beat(wiring.sessions, "exec_1", [(123, 4.5)])
+        assert workers.beat(wiring.sessions, "exec_2", [])
+        workers.reap(wiring.sessions, wiring.queue, wiring.database, watch)
+    for clock.now in (20.0, 25.0, 30.0):
+        assert workers.beat(wiring.sessions, "exec_2", [])
+        workers.reap(wiring.sessions, wiring.queue, wiring.database, watch)
     assert not workers.beat(wiring.sessions, "exec_1", [])
     assert workers.beat(wiring.sessions, "exec_2", [])
     with wiring.readers() as session:
         assert executors.lately_dead(session) == ["exec_1"]
         assert (123, 4.5) in executors.left_groups(session, session.get_one(ExecutorRow, "exec_1").host)
+
+
+@pytest.mark.parametrize("hours", [1, -1])
+def test_a_clock_that_is_set_kills_nobody_and_keeps_no_dead(wiring: Wiring, hours: int) -> None:
+    for executor_id in ("exec_1", "exec_2"):
+        workers.enter(wiring.sessions, executor_id, None)
+    clock = Clock()
+    watch = workers.Watch(timedelta(seconds=15), clock)
+    workers.reap(wiring.sessions, wiring.queue, wiring.database, watch)
+    # Set forward, the clock makes what it has written before old by as much; exec_1 has just died.
+    with wiring.sessions.begin() as session:
+        for row in session.scalars(select(ExecutorRow)):
+            row.beat_at -= timedelta(hours=hours)
+    for clock.now in (5.0, 10.0, 15.0, 20.0):
+        with wiring.readers() as session:
+            assert executors.lately_dead(session) == []
+        assert workers.beat(wiring.sessions, "exec_2", [])
+        workers.reap(wiring.sessions, wiring.queue, wiring.database, watch)
+    with wiring.readers() as session:
+        assert executors.lately_dead(session) == ["exec_1"]
+    assert workers.beat(wiring.sessions, "exec_2", [])
+
+
+def test_who_was_paused_judges_nobody_by_what_it_remembers() -> None:
+    clock = Clock()
+    watch = workers.Watch(timedelta(seconds=15), clock)
+    assert watch.silent({"exec_1": NOW}) == []
+    clock.now = 100.0
+    assert watch.silent({"exec_1": NOW}) == []
+    for clock.now in (105.0, 110.0):
+        assert watch.silent({"exec_1": NOW}) == []
+    clock.now = 115.0
+    assert watch.silent({"exec_1": NOW}) == ["exec_1"]
 
 
 def test_what_the_queue_has_lost_is_enqueued_again(wiring: Wiring) -> None:

@@ -1,0 +1,103 @@
+"""A disk that is full: 503 `storage_full`, nothing half-written, and all well once there is room."""
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from tests.postgresql import free_port
+from tests.service.conftest import problem, table
+
+#: A mount of one's own, which is gone with the process and which nobody else sees.
+ALONE = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--mount", "--map-root-user"]
+SERVE = """mount -t tmpfs -o size=16m tmpfs "$1" &&
+    exec "$2" -m service.cli serve --no-worker --port="$3" --data-dir="$1"
+"""
+
+
+@dataclass(frozen=True)
+class SmallDisk:
+    """A service whose database and store have sixteen megabytes."""
+
+    http: httpx2.Client
+    root: Path
+
+    def fill(self) -> Path:
+        """Take all the room that is left."""
+        path = self.root / "filler"
+        with path.open("wb", buffering=0) as file:
+            try:
+                while True:
+                    file.write(b"x" * 4096)
+            except OSError:
+                return path
+
+    def files(self) -> set[Path]:
+        """What the store holds."""
+        return {path for path in (self.root / "store").rglob("*") if path.is_file()}
+
+
+@pytest.fixture(scope="module")
+def small_disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SmallDisk]:
+    if shutil.which("unshare") is None or subprocess.run([*ALONE, "true"], check=False).returncode:
+        pytest.skip("no disk of one's own can be mounted here")
+    folder, port = tmp_path_factory.mktemp("small"), free_port()
+    with (tmp_path_factory.mktemp("log") / "log").open("wb") as log:
+        process = subprocess.Popen(
+            [*ALONE, "sh", "-c", SERVE, "sh", str(folder), sys.executable, str(port)], stderr=log
+        )
+    try:
+        with httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=60.0) as http:
+            yield SmallDisk(http, Path(f"/proc/{process.pid}/root{folder}"))
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def upload(disk: SmallDisk, csv: str) -> httpx2.Response:
+    return disk.http.post("/v1/datasets", content=csv.encode(), headers={"Content-Type": "text/csv"})
+
+
+def is_ready(disk: SmallDisk) -> bool:
+    try:
+        return disk.http.get("/readyz").status_code == 200
+    except httpx2.TransportError:
+        return False
+
+
+def test_a_full_disk_refuses_and_forgets_nothing(
+    small_disk: SmallDisk, wait_until: Callable[..., None]
+) -> None:
+    wait_until(lambda: is_ready(small_disk), 60.0)
+    small, large = table(100), table(20_000)
+    kept = upload(small_disk, small)
+    assert kept.status_code == 201, kept.text
+    before = small_disk.files()
+    filler = small_disk.fill()
+    for answer in (upload(small_disk, large), upload(small_disk, large)):
+        problem(answer, 503, "storage_full")
+        assert int(answer.headers["retry-after"]) > 0
+    # The database may have room left in its log; if it has none it says so.
+    spec = small_disk.http.post("/v1/cost-specs", json={"name": "full", "fn": 5, "fp": 1})
+    if spec.status_code != 201:
+        problem(spec, 503, "storage_full")
+    assert small_disk.files() == before
+    assert small_disk.http.get("/livez").status_code == 200
+    assert small_disk.http.get("/readyz").status_code == 503
+    assert small_disk.http.get(f"{kept.headers['location']}/content").status_code == 200
+    filler.unlink()
+    wait_until(lambda: is_ready(small_disk))
+    again = upload(small_disk, large)
+    assert again.status_code == 201, again.text
+    listed = small_disk.http.get("/v1/datasets").json()["data"]
+    assert [one["id"] for one in listed] == [again.json()["id"], kept.json()["id"]]
+    with sqlite3.connect(small_disk.root / "costboost.db") as database:
+        assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    database.close()
