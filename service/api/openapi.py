@@ -8,6 +8,7 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.routing import iter_route_contexts
 
 from service.api import batch_predictions, idempotency, prediction_schema
+from service.api.links import add_links
 from service.api.problems import ProblemDetails, responses
 from service.api.routes import StrictRoute
 
@@ -60,6 +61,7 @@ def _build(app: FastAPI) -> dict[str, Any]:
     for route in _routes(app):
         for method in route.methods or ():
             _mark(built["paths"][route.path_format][method.lower()], route, method)
+    add_links(built)
     return built
 
 
