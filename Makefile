@@ -13,7 +13,7 @@ SEED  ?=
 FUZZ_SEED := $(or $(SEED),$(strip $(shell od -An -N4 -tu4 /dev/urandom)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow coverage chaos fuzz compose-test check format bench bench-full data paper money serve clean constraints vendor
+.PHONY: help demo test test-slow coverage chaos fuzz compose-test check format bench bench-full data paper money docs serve clean constraints vendor
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -72,7 +72,7 @@ serve: $(VENV)/.service ## API and worker on http://127.0.0.1:8000, data kept in
 
 clean: ## remove the environment and every cache; leaves ./var, where `make serve` keeps its data
 	rm -rf $(VENV) .venv-constraints benchmarks/environments .mypy_cache .ruff_cache .pytest_cache .hypothesis \
-	    .import_linter_cache .coverage htmlcov build dist
+	    .import_linter_cache .coverage htmlcov build dist site
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Two stamps: the demo and the service need no test tools, and installing those would double the newcomer's wait.
@@ -103,11 +103,20 @@ $(VENV)/.chromium: $(VENV)/.installed
 vendor: ## fetch again, through npm, what the pages bring along from other projects; checks every hash
 	@$(PYTHON) scripts/vendor.py
 
+docs: $(VENV)/.docs ## write the documentation as pages into ./site; every link must lead somewhere
+	@$(BIN)/python docs/write_reference.py
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+
+$(VENV)/.docs: $(VENV)/.service
+	@echo "Installing what writes the documentation ..."
+	@$(PIP) install --constraint constraints.txt --no-build-isolation --editable '.[docs]'
+	@touch $@
+
 constraints: ## resolve pyproject.toml afresh and write constraints.txt
 	rm -rf .venv-constraints
 	$(PYTHON) -m venv .venv-constraints
 	.venv-constraints/bin/python -m pip -qq install hatchling editables
-	.venv-constraints/bin/python -m pip -qq install --no-build-isolation --editable '.[dev,bench,otel]'
+	.venv-constraints/bin/python -m pip -qq install --no-build-isolation --editable '.[dev,bench,otel,docs]'
 	{ echo "# The exact versions Costboost is tested with. Written by \`make constraints\`; do not edit by hand."; \
 	  .venv-constraints/bin/python -m pip freeze --exclude-editable; } > constraints.txt
 	rm -rf .venv-constraints

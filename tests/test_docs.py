@@ -2,6 +2,7 @@
 
 import doctest
 import re
+import runpy
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,37 @@ def run_blocks(page: Path) -> int:
         count += 1
     assert runner.failures == 0, f"{runner.failures} answers in {page.name} are not as printed"
     return count
+
+
+#: How-tos that ask a service are run with one, beside the examples.
+LOCAL = sorted(page for page in (DOCS / "how-to").glob("*.md") if "costboost.client" not in page.read_text())
+
+
+@pytest.mark.parametrize("page", LOCAL, ids=lambda page: page.name)
+def test_how_tos_run_as_written(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(DOCS.parent)
+    assert run_blocks(page) > 1
+
+
+def test_the_reference_is_what_the_code_says() -> None:
+    pages = runpy.run_path(str(DOCS / "write_reference.py"))["pages"]()
+    assert {name: text.rstrip() + "\n" for name, text in pages.items()} == {
+        page.name: page.read_text() for page in (DOCS / "reference").glob("*.md")
+    }
+
+
+def test_every_page_is_in_the_navigation_and_every_snippet_is_there() -> None:
+    nav = (DOCS.parent / "mkdocs.yml").read_text()
+    missing = [name for page in DOCS.glob("[!a]*/*.md") if (name := str(page.relative_to(DOCS))) not in nav]
+    assert missing == []
+    shown = [
+        name
+        for page in (DOCS / "tutorials").glob("*.md")
+        for name in re.findall(r'^--8<-- "(.+)"$', page.read_text(), flags=re.MULTILINE)
+    ]
+    assert sorted(shown) == sorted(
+        f"examples/{path.name}" for path in (DOCS.parent / "examples").glob("*.py")
+    )
 
 
 @pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.name)

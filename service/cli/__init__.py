@@ -8,7 +8,7 @@ from service.cli import costs, datasets, feedback, jobs, keys, models, operating
 from service.cli.explaining import explained
 from service.cli.root import commands
 
-__all__ = ["app"]
+__all__ = ["app", "commands"]
 
 for part in (training, simulating, feedback, operating):
     for command in part.COMMANDS:
