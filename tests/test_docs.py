@@ -46,9 +46,9 @@ def test_how_tos_run_as_written(page: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_the_reference_is_what_the_code_says() -> None:
     pages = runpy.run_path(str(DOCS / "write_reference.py"))["pages"]()
-    assert {name: text.rstrip() + "\n" for name, text in pages.items()} == {
-        page.name: page.read_text() for page in (DOCS / "reference").glob("*.md")
-    }
+    written = {page.name: page.read_text() for page in (DOCS / "reference").glob("*.md")}
+    told = {name: text.rstrip() + "\n" for name, text in pages.items()}
+    assert told == written, "write it anew: python docs/write_reference.py"
 
 
 def test_every_page_is_in_the_navigation_and_every_snippet_is_there() -> None:
