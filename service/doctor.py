@@ -124,7 +124,7 @@ def _database(settings: Settings) -> Finding:
     return Finding("database", False, f"{shown} has the schema of another release", _MIGRATE)
 
 
-_MIGRATE = "run `costboost migrate`, or `costboost serve`, which begins with it"
+_MIGRATE = "run `costboost migrate`; with SQLite `costboost serve` begins with it"
 
 
 def _kernels(*, warm: bool) -> Finding:

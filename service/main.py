@@ -1,4 +1,4 @@
-"""The API process: checks the address, applies migrations, serves, and keeps a worker process beside it."""
+"""The API process: checks address and schema, serves, and keeps a worker process beside it."""
 
 import ctypes
 import gc
@@ -23,7 +23,7 @@ from service.settings import PREFIX, Settings, SettingsError, load_settings
 from service.ui.app import install
 from service.usecases.api_keys import has_key
 from service.usecases.datasets import PRELOAD
-from service.wiring import migrate, wire
+from service.wiring import ensure_schema, wire
 from service.workers.keeper import WorkerKeeper
 
 log = structlog.get_logger("service.main")
@@ -41,12 +41,14 @@ def serve(settings: Settings, *, with_worker: bool = True) -> None:
     ------
     SettingsError
         The port is taken.
+    SchemaError
+        PostgreSQL has not the schema of this release; a file of SQLite is given it.
     """
     require_free_port(settings.host, settings.port)
     keep_memory()
     logs.configure(settings.log_level)
     wiring = wire(settings, PRELOAD)
-    migrate(wiring)
+    ensure_schema(wiring)
     if settings.needs_keys and not has_key(wiring.readers):
         log.warning("there is no API key yet; make one: costboost keys create --tenant NAME --scopes admin")
     app = install(create_app(wiring))

@@ -42,6 +42,11 @@ class Wiring:
     nursery: Nursery
     outbound: Outbound
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether processes of other machines may use the database too."""
+        return self.database.dialect.name == "postgresql"
+
     def close(self) -> None:
         """End children and connections."""
         self.nursery.close()
@@ -84,9 +89,20 @@ def migrate(wiring: Wiring) -> None:
     migrate_engine(wiring.settings.database_url.get_secret_value())
 
 
-def is_migrated(wiring: Wiring) -> bool:
-    """Whether :func:`migrate` has nothing to do to our tables."""
-    return migrations.is_migrated(wiring.database)
+def ensure_schema(wiring: Wiring) -> None:
+    """Migrate a file of SQLite; of PostgreSQL only check the schema.
+
+    A file belongs to this machine alone. PostgreSQL is shared with processes of other releases and machines:
+    when its schema changes is decided by who runs `costboost migrate`, not by which process starts first.
+
+    Raises
+    ------
+    SchemaError
+    """
+    if wiring.is_shared:
+        migrations.require_migrated(wiring.database)
+    else:
+        migrate(wiring)
 
 
 def open_store(url: str) -> ArtifactStore:

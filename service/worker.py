@@ -14,13 +14,14 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from service import logs
 from service.db.executors import Group
+from service.db.migrations import is_migrated, require_migrated
 from service.domain.ids import new_id
 from service.processes.server import kill_group
 from service.processes.watch import born
 from service.queue import run_worker
 from service.settings import Settings, load_settings
 from service.usecases import workers
-from service.wiring import Wiring, is_migrated, wire
+from service.wiring import Wiring, wire
 from service.workers.clerk import Clerk, Warden
 from service.workers.messenger import Messenger
 from service.workers.supervisor import Handling, Supervisor
@@ -58,12 +59,17 @@ def run(
         What children call.
     preload : sequence of str
         What children find done, see `Nursery`.
+
+    Raises
+    ------
+    SchemaError
+        PostgreSQL has not the schema of this release.
     """
     logs.configure(settings.log_level)
     executor = executor_id or new_id("exec")
     wiring = wire(settings, preload, threads_for(settings.workers))
+    _await_schema(wiring)
     wiring.nursery.warm()
-    _wait_for_schema(wiring)
     _sweep(workers.enter(wiring.sessions, executor, replaces))
     handling = Handling(target, settings.job_seconds, settings.job_memory_mb, settings.max_worker_deaths)
     supervisor = Supervisor(wiring, executor, handling)
@@ -97,11 +103,14 @@ def threads_for(slots: int) -> dict[str, str]:
     return {"OMP_NUM_THREADS": threads, "NUMBA_NUM_THREADS": threads}
 
 
-def _wait_for_schema(wiring: Wiring) -> None:
-    """Another process migrates; a worker only ever waits for it."""
+def _await_schema(wiring: Wiring) -> None:
+    """Wait for a database that is away, and for the API beside us, which migrates a file of SQLite."""
     while True:
         try:
-            if is_migrated(wiring):
+            if wiring.is_shared:
+                require_migrated(wiring.database)
+                return
+            if is_migrated(wiring.database):
                 return
             log.warning("the database has not the schema of this release yet; waiting")
         except SQLAlchemyError as error:

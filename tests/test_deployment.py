@@ -43,6 +43,13 @@ def test_settings_that_are_given_are_known() -> None:
     assert given <= known
 
 
+def test_one_container_migrates_before_any_other_asks_for_the_schema() -> None:
+    assert SERVICES["migrate"]["command"] == ["costboost", "migrate"]
+    assert SERVICES["migrate"]["depends_on"] == {"postgres": {"condition": "service_healthy"}}
+    for name in ("api", "worker"):
+        assert SERVICES[name]["depends_on"]["migrate"] == {"condition": "service_completed_successfully"}
+
+
 def test_stopping_is_given_longer_than_it_takes() -> None:
     default = Settings.model_fields["stop_seconds"].default
     for name in ("api", "worker", "proxy"):

@@ -21,8 +21,11 @@ import pandas
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from sqlalchemy import inspect
 
 from service.api import inference
+from service.db.engine import open_database
+from tests.postgresql import drop_database, make_database
 from tests.service.conftest import table
 
 ROOT = Path(__file__).parent.parent
@@ -224,6 +227,27 @@ def test_a_database_that_cannot_be_reached_is_told_in_one_line() -> None:
     assert done.stderr.startswith("costboost: the database answered: ")
     assert done.stderr.count("\n") == 1
     assert "tell-nobody" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [("serve", "--port=0"), ("worker",), ("keys", "create", "--tenant=acme", "--scopes=admin")],
+    ids=" ".join,
+)
+def test_postgresql_is_migrated_by_migrate_alone(postgresql_server: str, asked: tuple[str, ...]) -> None:
+    url = make_database(postgresql_server)
+    try:
+        done = costboost(*asked, COSTBOOST_DATABASE_URL=url)
+        database = open_database(url)
+        tables = inspect(database).get_table_names()
+        database.dispose()
+    finally:
+        drop_database(postgresql_server, url)
+    assert done.returncode == 1
+    assert done.stderr.startswith("costboost: the database has not the schema of this release; ")
+    assert "`costboost migrate`" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert tables == []
 
 
 def test_a_file_that_is_no_database_is_told_in_one_line(tmp_path: Path) -> None:

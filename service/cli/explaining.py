@@ -38,7 +38,7 @@ def _told(error: Exception) -> tuple[str | None, int]:
     from sqlalchemy.exc import DBAPIError
 
     from costboost.client.errors import ApiError, ClientError, JobError
-    from service.db.migrations import DamagedDatabaseError
+    from service.db.migrations import DamagedDatabaseError, SchemaError
     from service.domain.errors import CostboostError
     from service.settings import SettingsError
 
@@ -55,7 +55,7 @@ def _told(error: Exception) -> tuple[str | None, int]:
         case CostboostError():
             faults = "".join(f"\n  {_place(fault)}: {fault.detail}" for fault in error.errors)
             told = f"{error}{faults}", FAILED
-        case ClientError() | DamagedDatabaseError() | TimeoutError():
+        case ClientError() | DamagedDatabaseError() | SchemaError() | TimeoutError():
             told = str(error), FAILED
         case OSError():
             told = f"{error.filename or 'the system'}: {error.strerror or error}", FAILED

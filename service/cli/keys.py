@@ -29,7 +29,7 @@ def create_key(
     name: Annotated[str, typer.Option(help="What the key is for.")] = "made on the command line",
     data_dir: DataDir = None,
 ) -> None:
-    """Make a key and print it; it is shown this once. Migrations are applied first."""
+    """Make a key and print it; it is shown this once. A file of SQLite is migrated first."""
     from service import wiring
     from service.usecases import api_keys
 
@@ -37,7 +37,7 @@ def create_key(
     if re.fullmatch(NAME_PATTERN, tenant) is None:
         raise UsageError(f"--tenant {PATTERNS[NAME_PATTERN]}")
     wired = wiring.wire(settings_of(data_dir))
-    wiring.migrate(wired)
+    wiring.ensure_schema(wired)
     made, token = api_keys.create_key(wired.sessions, tenant, name, wanted, by="cli")
     wired.close()
     typer.echo(f"{made.id} of tenant {tenant}: {', '.join(made.scopes)}", err=True)

@@ -28,7 +28,7 @@ def serve(
     data_dir: DataDir = None,
     worker: Annotated[bool, typer.Option(help="Run a worker beside the API.")] = True,
 ) -> None:
-    """Serve the API, with a worker beside it; migrations are applied first."""
+    """Serve the API, with a worker beside it; a file of SQLite is migrated first, PostgreSQL must be."""
     from service import main
 
     main.serve(settings_of(data_dir, host=host, port=port), with_worker=worker)
@@ -40,7 +40,7 @@ def worker(
         bool, typer.Option("--check", help="Only look whether a worker of this host lives; status 1 if not.")
     ] = False,
 ) -> None:
-    """Run training jobs until stopped; as many workers as you like share one PostgreSQL."""
+    """Run training jobs until stopped; as many as you like share one PostgreSQL, which must be migrated."""
     settings = settings_of(data_dir)
     if not check:
         from service import worker as process

@@ -16,6 +16,10 @@ class DamagedDatabaseError(RuntimeError):
     """The file of SQLite cannot be trusted; a backup must be put in its place."""
 
 
+class SchemaError(RuntimeError):
+    """The database has not the schema of this release, and whoever found that out does not migrate."""
+
+
 def migrate(database: Engine) -> None:
     """Apply the revisions that are missing, in one transaction; a second caller waits for the first.
 
@@ -38,6 +42,19 @@ def is_migrated(database: Engine) -> bool:
     with database.connect() as connection:
         present = MigrationContext.configure(connection).get_current_heads()
     return set(present) == set(ScriptDirectory.from_config(_config()).get_heads())
+
+
+def require_migrated(database: Engine) -> None:
+    """Check that the database has the schema of this release.
+
+    Raises
+    ------
+    SchemaError
+    """
+    if not is_migrated(database):
+        raise SchemaError(
+            "the database has not the schema of this release; run `costboost migrate` of this release first"
+        )
 
 
 def _config() -> Config:
