@@ -12,9 +12,11 @@ import yaml
 
 from service.domain.errors import PROBLEMS
 from service.settings import PREFIX, Settings
+from service.wiring import open_store
 
 ROOT = Path(__file__).parent.parent
 DEPLOY = ROOT / "deploy"
+STORES = DEPLOY / "store"
 SERVICES: dict[str, dict[str, Any]] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
 NGINX = (DEPLOY / "nginx" / "nginx.conf").read_text()
 
@@ -39,8 +41,48 @@ def test_only_the_proxy_and_the_figures_are_published_and_to_this_machine_alone(
 def test_settings_that_are_given_are_known() -> None:
     known = {PREFIX + field.upper() for field in Settings.model_fields} | {f"{PREFIX}DATABASE_URL_FILE"}
     given = {name for one in SERVICES.values() for name in one.get("environment", ()) if PREFIX in name}
+    of_stores = {name for path in STORES.iterdir() for name in variables(path.name) if PREFIX in name}
     assert given
-    assert given <= known
+    assert of_stores == {f"{PREFIX}STORE_URL"}
+    assert given | of_stores <= known
+
+
+def test_what_stores_rows_and_models_reads_the_same_file_of_the_store() -> None:
+    for name in ("migrate", "api", "worker", "demo", "monitoring-secrets"):
+        assert SERVICES[name]["env_file"] == ["${STORE_ENV:-deploy/store/folder.env}"]
+        assert f"{PREFIX}STORE_URL" not in SERVICES[name].get("environment", ())
+    assert variables("folder.env")[f"{PREFIX}STORE_URL"].startswith(f"file://{store_volume('api')}/")
+
+
+def store_volume(name: str) -> str:
+    return next(one.split(":")[1] for one in SERVICES[name]["volumes"] if one.startswith("store:"))
+
+
+def variables(file: str) -> dict[str, str]:
+    """What an env file gives, read as docker-compose reads it."""
+    lines = (STORES / file).read_text().splitlines()
+    return dict(line.split("=", 1) for line in lines if not line.startswith("#"))
+
+
+def test_the_profile_s3_is_a_bucket_that_the_service_can_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = variables("s3.env")
+    assert SERVICES["s3"]["profiles"] == ["s3"]
+    assert given["AWS_ENDPOINT_URL"] == "http://s3:5000"
+    assert set(SERVICES["s3"]["networks"]) & set(SERVICES["api"]["networks"]) == {"database"}
+    command = [sys.executable, str(DEPLOY / "s3" / "server.py"), "--host=127.0.0.1", "--port=0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
+        try:
+            assert server.stdout is not None
+            port = server.stdout.readline().split()[-1]
+            for name, value in given.items():
+                monkeypatch.setenv(name, value.replace("s3:5000", f"127.0.0.1:{port}"))
+            store = open_store(given[f"{PREFIX}STORE_URL"])
+            assert store.writable()
+            assert store.read(store.put(b"bytes")) == b"bytes"
+            server.terminate()
+            assert server.wait(60) == 0
+        finally:
+            server.kill()
 
 
 def test_one_container_migrates_before_any_other_asks_for_the_schema() -> None:
