@@ -147,7 +147,9 @@ def _told_pause(outcome: Outcome) -> float | None:
 def _error_of(outcome: Outcome) -> ApiError | UnreachableError:
     if isinstance(outcome, httpx2.Response):
         return ApiError(outcome.status_code, problem_of(outcome), outcome.headers.get("x-request-id", ""))
-    error = UnreachableError(f"the service gives no answer ({type(outcome).__name__}: {outcome})")
+    assert outcome is not None
+    met = f"{type(outcome).__name__}: {outcome}"
+    error = UnreachableError(f"no answer from {outcome.request.url} ({met}): does the service run there?")
     error.__cause__ = outcome
     return error
 

@@ -40,7 +40,7 @@ def cell(document: Mapping[str, Any], name: str) -> str:
     value = document.get(name)
     if isinstance(value, Mapping):
         return ", ".join(f"{key}={one}" for key, one in value.items() if not isinstance(one, Mapping | list))
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return ", ".join(str(one) for one in value)
     return "-" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from service.cli.explaining import UsageError
-from service.cli.options import Costs, File, Url, client_of, read_json, read_roles
-from service.cli.printing import metrics_rows, write_rows
+from service.cli.options import AsJson, Costs, File, Url, client_of, read_json, read_roles
+from service.cli.printing import metrics_rows, show, write_rows
 
 if TYPE_CHECKING:
     from service.cli.local import LocalModel
@@ -150,4 +150,14 @@ def _predict_there(url: str | None, model: str, rows: Path, suffix: str, spec: d
     return json.dumps(read_stream(content).to_pylist(), indent=2).encode() + b"\n"
 
 
-COMMANDS = (train, predict)
+def algorithms(as_json: AsJson = False) -> None:
+    """List what can be trained; with `--json` also bounds and defaults of the parameters."""
+    from dataclasses import asdict
+
+    from service import learning
+
+    found = [asdict(one) for one in learning.algorithms()]
+    show(found, ("name", "title", "tasks"), limit=len(found), as_json=as_json)
+
+
+COMMANDS = (train, predict, algorithms)

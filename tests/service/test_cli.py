@@ -104,6 +104,13 @@ def test_what_cannot_be_trained_is_told_with_its_place(run: Run, payments: Path,
     assert list(tmp_path.glob("*.costboost")) == []
 
 
+def test_what_can_be_trained_is_listed(run: Run) -> None:
+    listed = run("algorithms")
+    assert "adacost" in listed.out
+    found = {one["name"]: one for one in json.loads(run("algorithms", "--json").out)}
+    assert "n_estimators" in found["adacost"]["params"]["properties"]
+
+
 def test_what_is_no_model_is_refused(run: Run, payments: Path) -> None:
     done = run("predict", payments, payments)
     assert (done.status, done.out) == (1, "")
