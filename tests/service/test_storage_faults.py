@@ -1,5 +1,6 @@
 """A disk that is full: 503 `storage_full`, nothing half-written, and all well once there is room."""
 
+import errno
 import os
 import shutil
 import sqlite3
@@ -7,13 +8,16 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
 
+from service.artifacts.folder import FolderStore
 from tests.postgresql import free_port
-from tests.service.conftest import problem, table
+from tests.service.conftest import Service, problem, table
 
 #: A mount of one's own, which is gone with the process and which nobody else sees.
 ALONE = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--mount", "--map-root-user"]
@@ -101,3 +105,41 @@ def test_a_full_disk_refuses_and_forgets_nothing(
     with sqlite3.connect(small_disk.root / "costboost.db") as database:
         assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     database.close()
+
+
+def test_a_store_that_fails_at_any_step_leaves_no_row(
+    sqlite_service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each call that makes bytes durable or names them fails in turn, until none is left to fail.
+
+    Bytes that have their name already may stay: nothing refers to them, and a sweep deletes them.
+    """
+    http, csv = sqlite_service.http, table(50, seed=38).encode()
+    assert isinstance(sqlite_service.wiring.store, FolderStore)
+    incoming = sqlite_service.wiring.store.root / "incoming"
+
+    def listed() -> list[str]:
+        return [one["id"] for one in http.get("/v1/datasets", params={"limit": 200}).json()["data"]]
+
+    before = listed()
+    for step in count():
+        calls = count()
+        with monkeypatch.context() as patched:
+            for owner, name in ((os, "fsync"), (Path, "replace"), (Path, "mkdir")):
+                patched.setattr(owner, name, _failing(getattr(owner, name), calls, step))
+            answer = http.post("/v1/datasets", content=csv, headers={"Content-Type": "text/csv"})
+        if answer.status_code == 201:
+            break
+        problem(answer, 503, "storage_full")
+        assert (listed(), list(incoming.iterdir())) == (before, []), step
+    assert step > 3
+    assert listed() == [answer.json()["id"], *before]
+
+
+def _failing(real: Callable[..., Any], calls: Iterator[int], step: int) -> Callable[..., Any]:
+    def call(*arguments: Any, **options: Any) -> Any:
+        if next(calls) == step:
+            raise OSError(errno.ENOSPC, "full")
+        return real(*arguments, **options)
+
+    return call

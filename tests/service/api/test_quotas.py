@@ -30,13 +30,19 @@ def submit(service: Service, dataset: str, **headers: str) -> httpx2.Response:
 
 
 def test_of_many_jobs_at_once_exactly_the_quota_is_taken(small: Service) -> None:
+    """By two services on one database, as two replicas are."""
     dataset = small.upload(TABLE)["id"]
     answers: list[httpx2.Response] = []
-    threads = [threading.Thread(target=lambda: answers.append(submit(small, dataset))) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+
+    def ask(replica: Service) -> None:
+        answers.append(submit(replica, dataset))
+
+    with running(small.settings, with_worker=False) as other:
+        threads = [threading.Thread(target=ask, args=(one,)) for one in (small, other) * 4]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
     assert sorted(one.status_code for one in answers) == [202] * 3 + [429] * 5
     refused = next(one for one in answers if one.status_code == 429)
     problem(refused, 429, "too_many_jobs")
