@@ -5,9 +5,14 @@ from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import yaml
+
 from tests.service.conftest import Service
 
-DASHBOARD = Path(__file__).parents[3] / "deploy" / "grafana" / "dashboards" / "costboost.json"
+ROOT = Path(__file__).parents[3]
+DASHBOARD = ROOT / "deploy" / "grafana" / "dashboards" / "costboost.json"
+ALERTS = ROOT / "deploy" / "prometheus" / "alerts.yml"
+RUNBOOK = ROOT / "docs" / "runbook.md"
 
 
 def test_livez_and_version(fresh_service: Service) -> None:
@@ -61,10 +66,20 @@ def test_metrics_name_routes_not_paths(fresh_service: Service) -> None:
     assert "secret-name" not in text
 
 
-def test_the_dashboard_asks_for_figures_that_there_are(fresh_service: Service) -> None:
+def test_dashboard_and_alerts_ask_for_figures_that_there_are(fresh_service: Service) -> None:
     endings = {"counter": ("",), "histogram": ("_bucket", "_sum", "_count"), "gauge": ("",)}
     types = re.findall(r"^# TYPE (\w+) (\w+)$", fresh_service.http.get("/metrics").text, re.MULTILINE)
     there = {name + ending for name, kind in types for ending in endings[kind]}
+    # There only while a worker is.
+    there.add("costboost_worker_heartbeat_age_seconds")
     panels = json.loads(DASHBOARD.read_text())["panels"]
-    asked = " ".join(target["expr"] for panel in panels for target in panel["targets"])
-    assert set(re.findall(r"costboost_\w+", asked)) <= there
+    asked = [target["expr"] for panel in panels for target in panel["targets"]]
+    [group] = yaml.safe_load(ALERTS.read_text())["groups"]
+    asked += [rule["expr"] for rule in group["rules"]]
+    assert set(re.findall(r"costboost_\w+", " ".join(asked))) <= there
+
+
+def test_each_alert_has_its_place_in_the_runbook() -> None:
+    [group] = yaml.safe_load(ALERTS.read_text())["groups"]
+    told = re.findall(r"^## (\w+)$", RUNBOOK.read_text(), re.MULTILINE)
+    assert told == [rule["alert"] for rule in group["rules"]]
