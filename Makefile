@@ -13,7 +13,7 @@ SEED  ?=
 FUZZ_SEED := $(or $(SEED),$(strip $(shell od -An -N4 -tu4 /dev/urandom)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow coverage chaos fuzz compose-test check format bench bench-full data paper money docs serve clean constraints vendor
+.PHONY: help demo test test-slow coverage chaos fuzz audit compose-test check format bench bench-full data paper money docs serve clean constraints vendor
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -38,6 +38,9 @@ fuzz: $(VENV)/.installed ## draw requests, on both databases, and mutations of a
 	@echo "SEED=$(FUZZ_SEED) CASES=$(CASES)"
 	@FUZZ_CASES=$(CASES) FUZZ_MUTATIONS=$(CASES) FUZZ_SEED=$(FUZZ_SEED) $(BIN)/python -m pytest -s \
 	    --hypothesis-seed=$(FUZZ_SEED) --hypothesis-show-statistics tests/service/long_fuzz.py tests/service/test_mutations.py
+
+audit: $(VENV)/.service ## licences of all that the service installs, and an SBOM (CycloneDX) in build/sbom.json
+	@$(BIN)/python scripts/inventory.py build/sbom.json
 
 compose-test: ## build the deployment with docker-compose, use it, break it, take it down; needs Docker
 	@$(PYTHON) deploy/compose_test.py

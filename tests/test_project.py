@@ -105,7 +105,19 @@ def installed_with(name: str, extras: set[str], seen: set[tuple[str, str]] | Non
 
 @pytest.mark.parametrize(
     "target",
-    ["demo", "test", "test-slow", "compose-test", "check", "bench", "bench-full", "serve", "clean", "vendor"],
+    [
+        "demo",
+        "test",
+        "test-slow",
+        "audit",
+        "compose-test",
+        "check",
+        "bench",
+        "bench-full",
+        "serve",
+        "clean",
+        "vendor",
+    ],
 )
 def test_make_knows_the_target(target: str) -> None:
     makefile = (ROOT / "Makefile").read_text()
