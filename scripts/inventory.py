@@ -67,7 +67,9 @@ def licence(package: Distribution) -> str:
     names = [
         one.rpartition(" :: ")[2] for one in told.get_all("Classifier") or () if one.startswith("License")
     ]
-    names = [one for one in names if one != "OSI Approved"] or [str(told["License"] or "").partition("\n")[0]]
+    names = [one for one in names if one != "OSI Approved"] or [
+        (told.get_all("License") or [""])[0].partition("\n")[0]
+    ]
     return " OR ".join(sorted({SPELLINGS.get(one.lower(), one) for one in names}))
 
 
