@@ -6,7 +6,7 @@ from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Engine, text
+from sqlalchemy import Connection, Engine, text
 
 #: Any number of ours; whoever migrates holds this lock of PostgreSQL.
 _LOCK = 7_206_112_934
@@ -26,6 +26,8 @@ def migrate(database: Engine) -> None:
     Raises
     ------
     DamagedDatabaseError
+    SchemaError
+        A later release has migrated it.
     """
     config = _config()
     with database.begin() as connection:
@@ -33,6 +35,7 @@ def migrate(database: Engine) -> None:
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
         elif (found := connection.scalar(text("PRAGMA quick_check(1)"))) != "ok":
             raise DamagedDatabaseError(f"the SQLite file is damaged: {found}")
+        _refuse_later(connection)
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
 
@@ -40,8 +43,7 @@ def migrate(database: Engine) -> None:
 def is_migrated(database: Engine) -> bool:
     """Whether the database has the schema of this release."""
     with database.connect() as connection:
-        present = MigrationContext.configure(connection).get_current_heads()
-    return set(present) == set(ScriptDirectory.from_config(_config()).get_heads())
+        return _present(connection) == set(ScriptDirectory.from_config(_config()).get_heads())
 
 
 def require_migrated(database: Engine) -> None:
@@ -52,9 +54,21 @@ def require_migrated(database: Engine) -> None:
     SchemaError
     """
     if not is_migrated(database):
+        with database.connect() as connection:
+            _refuse_later(connection)
         raise SchemaError(
             "the database has not the schema of this release; run `costboost migrate` of this release first"
         )
+
+
+def _refuse_later(connection: Connection) -> None:
+    known = {script.revision for script in ScriptDirectory.from_config(_config()).walk_revisions()}
+    if not _present(connection) <= known:
+        raise SchemaError("the database has the schema of a later release than this one")
+
+
+def _present(connection: Connection) -> set[str]:
+    return set(MigrationContext.configure(connection).get_current_heads())
 
 
 def _config() -> Config:
