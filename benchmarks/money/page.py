@@ -35,11 +35,11 @@ RULES = (
 METHOD = (
     "Stratified five-fold, drawn anew for each seed. Every fit, calibration and search sees the rows of the "
     "other four folds only. A cost is the sum over all rows of a set, each decided on by what did not learn "
-    "from it. Intervals are of 95 %, from a bootstrap over the rows, the same draws for all: they say how "
-    "much hangs on the rows, not on the seeds. A geometric mean takes the sets as equals, and the two cost "
-    "ratios of a set as one set together. Costs: *ratio*: a missed positive costs n₋/n₊ false alarms; "
-    "*5 × ratio*: five times that; else those that the set has: of each row, one table for all, or of KDD "
-    "Cup 1999 the official one."
+    "from it. Intervals are of 95 %, from a bootstrap over the rows, the same draws for all, without draws "
+    "in which one of two costs nothing: they say how much hangs on the rows, not on the seeds. A geometric "
+    "mean takes the sets as equals, and the two cost ratios of a set as one set together. Costs: *ratio*: a "
+    "missed positive costs n₋/n₊ false alarms; *5 × ratio*: five times that; else those that the set has: of "
+    "each row, one table for all, or of KDD Cup 1999 the official one."
 )
 
 
@@ -107,7 +107,8 @@ def _not_run(results: Results) -> str:
             lines.append(f"- {name}: nothing")
         elif missing := [one for one in fit if one not in has]:
             lines.append(f"- {name}: {_words(missing)}")
-    lines += [f"- failed: {key}: {why}" for key, why in results.failed.items()]
+    failed = {", ".join(key.split("/")[:2]): why for key, why in results.failed.items()}
+    lines += [f"- failed: {what}: {why.split('(')[0].strip()}" for what, why in failed.items()]
     return _section("Not run", "\n".join(lines)) if lines else ""
 
 
@@ -121,6 +122,7 @@ def _targets(results: Results) -> str:
     rows = [
         _mean_target(results, f"Geometric mean of cost over {BASE} (c): at most 0.92", BASE, 0.92),
         _mean_target(results, f"The same over the best single peer, {best}: at most 0.98", best, 0.98),
+        *_without_the_best_set(results, best),
         _rank_target(results),
         _dear_target(results),
         _savings_target(results),
@@ -139,6 +141,20 @@ def _mean_target(results: Results, says: str, other: str, bound: float) -> str:
     if found is None:
         return f"| {says} | – | not measured |"
     return _verdict(says, _estimate(found[0]), found[0].value <= bound)
+
+
+def _without_the_best_set(results: Results, best: str) -> list[str]:
+    """The two means again: one set alone must not make them."""
+    rows = []
+    for other, bound in ((BASE, 0.92), (best, 0.98)):
+        means = {name: results.mean_ratio(AUTO, other, [name]) for name in results.sets}
+        known = {name: mean[0].value for name, mean in means.items() if mean is not None}
+        helped = min(known, key=lambda name: known[name])
+        found = results.mean_ratio(AUTO, other, [name for name in known if name != helped])
+        if found is not None:
+            says = f"Over {other}, without the set where it gains most ({helped})"
+            rows.append(_verdict(f"{says}: at most {bound}", _estimate(found[0]), found[0].value <= bound))
+    return rows
 
 
 def _rank_target(results: Results) -> str:
@@ -169,12 +185,20 @@ def _savings_target(results: Results) -> str:
 
 def _calibration_target(results: Results) -> str:
     says = f"Calibration on sets with {ENOUGH_POSITIVES} positives: slope 0.9 to 1.1, intercept within ±0.1"
-    off = []
-    for name in results.sets:
-        line = results.calibration(name, AUTO) if results.positives(name) >= ENOUGH_POSITIVES else None
-        if line and not (0.9 <= line[0] <= 1.1 and abs(line[1]) <= 0.1):
-            off.append(f"{name} {line[0]:.2f}, {line[1]:+.2f}")
+    lines = {name: results.calibration(name, AUTO) for name in _with_enough_positives(results)}
+    if not any(lines.values()):
+        return f"| {says} | no set has them | not measured |"
+    off = [
+        f"{name} {line[0]:.2f}, {line[1]:+.2f}"
+        for name, line in lines.items()
+        if line and not (0.9 <= line[0] <= 1.1 and abs(line[1]) <= 0.1)
+    ]
     return _verdict(says, _words(off) or "all", not off)
+
+
+def _with_enough_positives(results: Results) -> list[str]:
+    two = [name for name in results.sets if not results.has_many_classes(name)]
+    return [name for name in two if results.positives(name) >= ENOUGH_POSITIVES]
 
 
 # The figures
@@ -284,11 +308,7 @@ def _savings(results: Results) -> str:
 
 
 def _calibration(results: Results) -> str:
-    names = [
-        name
-        for name in results.sets
-        if results.positives(name) >= ENOUGH_POSITIVES and not results.has_many_classes(name)
-    ]
+    names = _with_enough_positives(results)
     who = [one for one in [*results.of("default"), *results.of("peer")] if contestants()[one].rule == "c"]
 
     def cell(name: str, one: str) -> str:

@@ -130,12 +130,16 @@ class Results:
         return self._totals.get((case, contestant, rule or contestants()[contestant].rule))
 
     def ratio(self, case: Case, contestant: str, other: str, rule: str | None = None) -> Floats | None:
-        """Replicates of the cost of one over that of another; None if either is missing or costs nothing."""
+        """Replicates of the cost of one over that of another; None if either is missing or costs nothing.
+
+        NaN where one of them costs nothing on the rows that were drawn.
+        """
         ours, theirs = self.total(case, contestant, rule), self.total(case, other)
         if ours is None or theirs is None or min(ours[0], theirs[0]) <= 0:
             return None
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return ours / theirs
+        known = (ours > 0) & (theirs > 0)
+        ratio: Floats = np.divide(ours, theirs, out=np.full(len(ours), np.nan), where=known)
+        return ratio
 
     def mean_ratio(
         self, contestant: str, other: str, names: Sequence[str], rule: str | None = None

@@ -51,7 +51,7 @@ def resampled(charged: Floats, seed: int, draws: int = DRAWS) -> Floats:
 
 
 def summary(replicates: Floats) -> Estimate:
-    """The first replicate is the figure; the others, as far as they are finite, give its interval."""
+    """The first replicate is the figure; the others, as far as they have a value, give its interval."""
     known = replicates[1:][np.isfinite(replicates[1:])]
     if not known.size:
         return Estimate(float(replicates[0]), math.nan, math.nan)
@@ -67,8 +67,7 @@ def geometric_mean(ratios: Mapping[str, Sequence[Floats]]) -> Floats:
     ratios : mapping of set to sequence of ndarray of shape (1 + draws,)
         One for each of its cases.
     """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        logs = [np.mean([np.log(case) for case in cases], axis=0) for cases in ratios.values()]
+    logs = [np.mean([np.log(case) for case in cases], axis=0) for cases in ratios.values()]
     mean: Floats = np.exp(np.mean(logs, axis=0))
     return mean
 
