@@ -13,7 +13,7 @@ SEED  ?=
 FUZZ_SEED := $(or $(SEED),$(strip $(shell od -An -N4 -tu4 /dev/urandom)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow coverage chaos fuzz audit compose-test check format bench bench-full data paper money docs serve clean constraints vendor
+.PHONY: help demo test test-slow coverage chaos fuzz audit compose-test check format bench bench-full load data paper money docs serve clean constraints vendor
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -60,6 +60,9 @@ bench: $(VENV)/.bench ## speed of training, scoring and serving beside named pee
 
 bench-full: $(VENV)/.bench ## the same with large tables; writes docs/benchmarks/speed.md
 	@cd benchmarks && ../$(BIN)/python -m speed
+
+load: $(VENV)/.bench ## single rows at 1, 8 and 64 connections, idle and while both slots train, beside bare Starlette
+	@cd benchmarks && ../$(BIN)/python -m speed.under_load
 
 data: $(VENV)/.service ## build the data sets of `make paper` and `make money` in ./data out of public Python packages
 	@$(BIN)/python benchmarks/data.py

@@ -48,9 +48,21 @@ class Server:
 
 
 @contextmanager
-def costboost(folder: Path, **settings: str) -> Iterator[Server]:
-    """Serve without a worker from a folder that `train` has filled."""
-    with _costboost(folder, ("--no-worker",), settings) as server:
+def costboost(folder: Path, *, worker: int = 0, **settings: str) -> Iterator[Server]:
+    """Serve from a folder that `train` has filled, with a worker of so many slots if any."""
+    flags, slots = ((), {"workers": str(worker)}) if worker else (("--no-worker",), {})
+    with _costboost(folder, flags, settings | slots) as server:
+        yield server
+
+
+@contextmanager
+def starlette(folder: Path) -> Iterator[Server]:
+    """Serve `bare_app` by uvicorn with uvloop and httptools, as Costboost is."""
+    port = free_port()
+    command = [sys.executable, "-m", "uvicorn", "speed.bare_app:app", "--port", str(port)]
+    command += ["--loop", "uvloop", "--http", "httptools", "--no-access-log"]
+    path = {"PYTHONPATH": str(Path(__file__).parent.parent)}
+    with _running(command, folder, port, "/", path) as server:
         yield server
 
 
@@ -58,7 +70,7 @@ def train(folder: Path, rounds: int = 100) -> None:
     """Train 100 stumps on 30 columns by the service itself."""
     with _costboost(folder, (), {}) as server:
         url = f"http://127.0.0.1:{server.port}/v1"
-        dataset = _call(f"{url}/datasets?label=label", _csv(*draws.dense(5_000, len(COLUMNS))), "text/csv")
+        dataset = call(f"{url}/datasets?label=label", _csv(*draws.dense(5_000, len(COLUMNS))), "text/csv")
         wish = {
             "model": MODEL,
             "dataset": dataset["id"],
@@ -66,9 +78,9 @@ def train(folder: Path, rounds: int = 100) -> None:
             "algorithm": "adaboost",
             "params": {"n_estimators": rounds},
         }
-        job = _call(f"{url}/training-jobs", json.dumps(wish).encode(), "application/json")
+        job = call(f"{url}/training-jobs", json.dumps(wish).encode(), "application/json")
         while not job["done"]:
-            job = _call(f"{url}/training-jobs/{job['id']}", None, "application/json", Prefer="wait=20")
+            job = call(f"{url}/training-jobs/{job['id']}", None, "application/json", Prefer="wait=20")
         if job["status"] != "succeeded":
             raise RuntimeError(f"training ended as {job}")
 
@@ -123,7 +135,8 @@ def _csv(X: Any, y: Any) -> bytes:
     return "\n".join(lines).encode() + b"\n"
 
 
-def _call(url: str, body: bytes | None, content_type: str, **headers: str) -> Any:
+def call(url: str, body: bytes | None, content_type: str, **headers: str) -> Any:
+    """Send a request, and read the JSON of its answer."""
     request = urllib.request.Request(url, body, {"Content-Type": content_type, **headers})
     try:
         with urllib.request.urlopen(request, timeout=120) as answer:
