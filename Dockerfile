@@ -10,7 +10,7 @@ FROM ${BASE_IMAGE} AS requirements
 COPY pyproject.toml .
 RUN python -c "import tomllib; project = tomllib.load(open('pyproject.toml', 'rb'))['project']; \
         extras = project['optional-dependencies']; \
-        print(*project['dependencies'], *extras['service'], *extras['otel'], sep='\n')" > /requirements.txt
+        print(*project['dependencies'], *extras['service'], *extras['dask'], *extras['otel'], sep='\n')" > /requirements.txt
 
 FROM ${BASE_IMAGE} AS build
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore

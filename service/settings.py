@@ -12,6 +12,7 @@ from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_va
 from pydantic_settings import BaseSettings, SettingsConfigDict
 from sqlalchemy.engine import make_url
 
+from service.compute import PATTERN, check_trusted, refusal
 from service.domain.training import MIN_MEMORY_MB
 
 PREFIX = "COSTBOOST_"
@@ -44,7 +45,17 @@ class Settings(BaseSettings):
         pattern=r"^(file:.|s3://[a-z0-9])",
         description="where artifacts are kept: file:///folder or s3://bucket/prefix",
     )
-    compute: Literal["local"] = Field("local", description="where the work inside a job is spread")
+    compute_trusted: str = Field(
+        "", description="hosts and private networks, by comma, where dask:// is taken without TLS"
+    )
+    compute_ca_file: str = Field("", description="PEM file of who signs the certificates of the cluster")
+    compute_cert_file: str = Field("", description="PEM file of the certificate shown to the cluster")
+    compute_key_file: str = Field("", description="PEM file of the key of that certificate")
+    compute: str = Field(
+        "local",
+        pattern=PATTERN,
+        description="where folds and trials of a job are fitted: local, dask://host:port, dask+tls://host:port",
+    )
     host: str = Field("127.0.0.1", description="address the API listens on")
     port: int = Field(8000, ge=0, le=65535, description="port the API listens on; 0 takes a free one")
     auth: Literal["auto", "keys", "off"] = Field(
@@ -95,6 +106,24 @@ class Settings(BaseSettings):
     def _known_database(cls, url: SecretStr) -> SecretStr:
         if not re.match(r"sqlite:///.|postgresql(\+psycopg)?://.", url.get_secret_value()):
             raise ValueError("must begin with sqlite:///file or postgresql://")
+        return url
+
+    @field_validator("compute_trusted")
+    @classmethod
+    def _private_networks(cls, trusted: str) -> str:
+        check_trusted(trusted)
+        return trusted
+
+    @field_validator("compute")
+    @classmethod
+    def _not_in_the_open(cls, url: str, info: ValidationInfo) -> str:
+        files = {
+            name: info.data.get(name, "")
+            for name in ("compute_ca_file", "compute_cert_file", "compute_key_file")
+        }
+        named = {PREFIX + name.upper(): path for name, path in files.items()}
+        if (fault := refusal(url, info.data.get("compute_trusted", ""), named)) is not None:
+            raise ValueError(fault)
         return url
 
     @field_validator("auth")

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session, sessionmaker
 
 from service.artifacts.folder import FolderStore
 from service.artifacts.store import ArtifactStore
+from service.compute import Compute, at_once
 from service.db import engine, migrations
 from service.outbound import Outbound
 from service.processes.nursery import Nursery
@@ -103,6 +104,17 @@ def ensure_schema(wiring: Wiring) -> None:
         migrations.require_migrated(wiring.database)
     else:
         migrate(wiring)
+
+
+def choose_compute(settings: Settings) -> Compute:
+    """Where the folds of a job are fitted, as its child is told."""
+    return Compute(
+        settings.compute,
+        at_once(settings.workers),
+        settings.compute_ca_file,
+        settings.compute_cert_file,
+        settings.compute_key_file,
+    )
 
 
 def open_store(url: str) -> ArtifactStore:

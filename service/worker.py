@@ -31,6 +31,8 @@ from service.workers.sweeper import Sweeper
 TARGET = "service.workers.child:train"
 #: What is done before it: the library takes a second or two to import, its compiled code another one.
 PRELOAD = ("service.workers.child:prepare",)
+#: Environment of children: they fit several folds at a time, each in one thread.
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
 
 log = structlog.get_logger("service.worker")
 
@@ -67,7 +69,7 @@ def run(
     """
     logs.configure(settings.log_level)
     executor = executor_id or new_id("exec")
-    wiring = wire(settings, preload, threads_for(settings.workers))
+    wiring = wire(settings, preload, ONE_THREAD)
     _await_schema(wiring)
     wiring.nursery.warm()
     _sweep(workers.enter(wiring.sessions, executor, replaces))
@@ -95,12 +97,6 @@ def run(
     log.info("worker stopped", executor_id=executor)
     # Threads of the queue may still hold jobs that were handed back; they must not tell it a result.
     os._exit(0)
-
-
-def threads_for(slots: int) -> dict[str, str]:
-    """Environment of children: all slots together use every core once."""
-    threads = str(max(1, (os.cpu_count() or 1) // slots))
-    return {"OMP_NUM_THREADS": threads, "NUMBA_NUM_THREADS": threads}
 
 
 def _await_schema(wiring: Wiring) -> None:

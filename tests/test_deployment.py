@@ -11,13 +11,15 @@ import pytest
 import yaml
 
 from service.domain.errors import PROBLEMS
-from service.settings import PREFIX, Settings
+from service.settings import PREFIX, Settings, load_settings
 from service.wiring import open_store
 
 ROOT = Path(__file__).parent.parent
 DEPLOY = ROOT / "deploy"
 STORES = DEPLOY / "store"
-SERVICES: dict[str, dict[str, Any]] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
+COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
+NETWORKS: dict[str, dict[str, Any]] = COMPOSE["networks"]
 NGINX = (DEPLOY / "nginx" / "nginx.conf").read_text()
 
 
@@ -90,6 +92,26 @@ def test_one_container_migrates_before_any_other_asks_for_the_schema() -> None:
     assert SERVICES["migrate"]["depends_on"] == {"postgres": {"condition": "service_healthy"}}
     for name in ("api", "worker"):
         assert SERVICES[name]["depends_on"]["migrate"] == {"condition": "service_completed_successfully"}
+
+
+def test_a_cluster_is_reached_by_workers_alone_and_holds_no_secrets() -> None:
+    cluster = {name: one for name, one in SERVICES.items() if one.get("profiles") == ["cluster"]}
+    assert cluster.keys() == {"dask-scheduler", "dask-worker"}
+    for one in cluster.values():
+        assert one["image"] == SERVICES["worker"]["image"]
+        assert (one["networks"], one["volumes"]) == (["compute"], [])
+        assert (one["env_file"], one["environment"]) == ([], {})
+    assert NETWORKS["compute"]["internal"] is True
+    inside = {name for name, one in SERVICES.items() if "compute" in one.get("networks", ())}
+    assert inside == {"worker", *cluster}
+
+
+def test_a_worker_takes_the_address_of_the_cluster() -> None:
+    given = SERVICES["worker"]["environment"]
+    port = SERVICES["dask-scheduler"]["command"][3]
+    trusted = {name: value for name, value in given.items() if name.startswith("COSTBOOST_COMPUTE_")}
+    assert load_settings(trusted | {"COSTBOOST_COMPUTE": f"dask://dask-scheduler:{port}"})
+    assert given["COSTBOOST_COMPUTE"] == "${COMPUTE:-local}"
 
 
 def test_stopping_is_given_longer_than_it_takes() -> None:

@@ -145,7 +145,7 @@ def fit(
         params=dict(spec.params),
         search=told,
         metrics=metrics,
-        warnings=tuple(dict.fromkeys(str(one.message) for one in caught)),
+        warnings=tuple(sorted({str(one.message) for one in caught})),
         test_counts={name: int((tested.codes == k).sum()) for k, name in enumerate(prices.classes)},
         report=report,
         test_part=dump_test_part(test_part_of(tested, test)),

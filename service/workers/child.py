@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from service import learning
+from service.compute import Compute, spread
 from service.domain.costs import BinaryCosts
 from service.domain.datasets import Column, Dataset
 from service.domain.training import TrainingSpec
@@ -20,7 +21,8 @@ SEND_SECONDS = 0.2
 
 def train(payload: dict[str, Any], send: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
     """Train what is ordered and return what the attempt leaves, as plain JSON."""
-    return training.execute(open_store(payload["store_url"]), payload["order"], _sparing(send))
+    with spread(Compute(**payload["compute"])):
+        return training.execute(open_store(payload["store_url"]), payload["order"], _sparing(send))
 
 
 def predict(payload: dict[str, Any], send: Callable[[dict[str, Any]], None]) -> dict[str, Any]:

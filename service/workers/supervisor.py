@@ -24,7 +24,7 @@ from service.domain.intake_jobs import IntakeJob
 from service.domain.training import FailureCode, Job, JobError, TrainingJob
 from service.processes.guard import Ending, Guard, Outcome
 from service.usecases import attempts
-from service.wiring import Wiring
+from service.wiring import Wiring, choose_compute
 from service.workers.attempt import Attempt
 from service.workers.slots import Slots
 
@@ -37,6 +37,7 @@ TARGETS: dict[type[Job], str] = {
     BatchPrediction: "service.workers.child:predict",
     IntakeJob: "service.workers.child:take_in",
 }
+_OUTAGES = ("storage_unavailable", "compute_unavailable")
 #: Longest pause between two tries to reach the database, in seconds.
 LONGEST_PAUSE = 5.0
 
@@ -136,7 +137,7 @@ class Supervisor:
             order = self._surely(lambda: attempts.order(self._wiring.readers, job))
         except InvalidError as error:
             return Outcome(Ending.RAISED, error=error)
-        limits = job.limits
+        limits, settings = job.limits, self._wiring.settings
         guard = Guard(
             seconds=limits.seconds or self._handling.seconds,
             memory_bytes=(limits.memory_mb or self._handling.memory_mb) << 20,
@@ -144,7 +145,7 @@ class Supervisor:
         )
         return self._wiring.nursery.run_guarded(
             TARGETS.get(type(job), self._handling.target),
-            {"store_url": self._wiring.settings.store_url, "order": order},
+            {"store_url": settings.store_url, "compute": asdict(choose_compute(settings)), "order": order},
             guard,
             attempt.receive,
             lambda: attempt.is_lost or self._hurry.is_set(),
@@ -202,9 +203,9 @@ def _plain(error: FieldError) -> dict[str, Any]:
 
 
 def _is_outage(outcome: Outcome) -> bool:
-    """Whether the attempt ended because the store could not be reached: the job waits for its return."""
+    """Whether the attempt ended for want of the store or the cluster: the job waits for its return."""
     error = outcome.error
-    return isinstance(error, UnavailableError) and error.code == "storage_unavailable"
+    return isinstance(error, UnavailableError) and error.code in _OUTAGES
 
 
 def failure_of(

@@ -1,0 +1,153 @@
+"""Folds and trials fitted in threads or on a Dask cluster: the same bytes, whoever dies meanwhile."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from service.compute import Compute, at_once
+from service.domain.errors import UnavailableError
+from service.processes.guard import Ending, Guard, Outcome
+from service.processes.nursery import Nursery
+from service.settings import SettingsError, load_settings
+
+LIMITS = Guard(seconds=240, memory_bytes=2 << 30)
+
+
+class Cluster:
+    """A scheduler and its workers, all on this machine."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.file = folder / "scheduler.json"
+        self.workers: list[subprocess.Popen[bytes]] = []
+        self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", "0")
+
+    @property
+    def compute(self) -> Compute:
+        end = time.monotonic() + 60
+        while not self.file.exists():
+            assert time.monotonic() < end, "the scheduler did not start"
+            time.sleep(0.05)
+        return Compute(json.loads(self.file.read_text())["address"].replace("tcp://", "dask://"))
+
+    def add_worker(self) -> None:
+        number = str(len(self.workers))
+        self.workers.append(self._start("worker", "--nthreads", "2", "--name", number, "--no-nanny"))
+
+    def close(self) -> None:
+        for process in (*self.workers, self.scheduler):
+            process.kill()
+            process.wait()
+
+    def _start(self, what: str, *arguments: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", f"distributed.cli.dask_{what}", "--scheduler-file", str(self.file)]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        return subprocess.Popen(
+            [*command, "--no-dashboard", *arguments],
+            cwd=self.folder,
+            env=environment,
+            stderr=subprocess.DEVNULL,
+        )
+
+
+@pytest.fixture(scope="module")
+def nursery() -> Iterator[Nursery]:
+    path = os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)])
+    with Nursery(["service.workers.child:prepare", "fit_targets"], {"PYTHONPATH": path}) as one:
+        yield one
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    one = Cluster(tmp_path)
+    yield one
+    one.close()
+
+
+def fitted(nursery: Nursery, compute: Compute, on_message: Any = None) -> Outcome:
+    return nursery.run_guarded("fit_targets:fit_at", vars(compute), LIMITS, on_message)
+
+
+@pytest.fixture(scope="module")
+def alone(nursery: Nursery) -> Any:
+    """What a fit leaves that does one thing after the other."""
+    return fitted(nursery, Compute()).value
+
+
+@pytest.mark.parametrize("n_jobs", [2, 3])
+def test_threads_change_no_byte(nursery: Nursery, alone: Any, n_jobs: int) -> None:
+    assert alone is not None
+    assert fitted(nursery, Compute(n_jobs=n_jobs)).value == alone
+
+
+def test_a_dead_worker_changes_no_byte_and_a_lost_scheduler_costs_an_attempt(
+    nursery: Nursery, alone: Any, cluster: Cluster
+) -> None:
+    cluster.add_worker()
+    cluster.add_worker()
+    assert fitted(nursery, cluster.compute, lambda _message: cluster.workers[0].kill()).value == alone
+    outcome = fitted(nursery, cluster.compute, lambda _message: cluster.scheduler.kill())
+    assert outcome.ending is Ending.RAISED, outcome
+    assert isinstance(outcome.error, UnavailableError), outcome
+    assert outcome.error.code == "compute_unavailable"
+
+
+@pytest.mark.slow
+def test_any_number_of_workers_makes_the_same_bytes(nursery: Nursery, alone: Any, cluster: Cluster) -> None:
+    for _ in range(3):
+        cluster.add_worker()
+        assert fitted(nursery, cluster.compute).value == alone
+
+
+@pytest.mark.slow
+def test_a_cluster_without_workers_is_an_outage(nursery: Nursery, cluster: Cluster) -> None:
+    outcome = fitted(nursery, cluster.compute)
+    assert isinstance(outcome.error, UnavailableError), outcome
+
+
+def test_all_slots_together_use_each_core_once() -> None:
+    cores = os.cpu_count() or 1
+    assert at_once(1) == cores
+    assert all(slots * at_once(slots) <= max(cores, slots) for slots in range(1, 9))
+
+
+@pytest.mark.parametrize(
+    ("url", "trusted"),
+    [
+        ("local", ""),
+        ("dask://127.0.0.1:8786", ""),
+        ("dask://localhost:8786", ""),
+        ("dask://[::1]:8786", ""),
+        ("dask://10.1.2.3:8786", "other, 10.1.0.0/16"),
+        ("dask://dask-scheduler:8786", "dask-scheduler"),
+    ],
+)
+def test_addresses_that_are_taken(url: str, trusted: str) -> None:
+    given = {"COSTBOOST_COMPUTE": url, "COSTBOOST_COMPUTE_TRUSTED": trusted}
+    assert load_settings(given).compute == url
+
+
+@pytest.mark.parametrize(
+    ("url", "trusted", "fault"),
+    [
+        ("dask://10.1.2.3:8786", "", "COMPUTE: .*use dask.tls"),
+        ("dask://10.2.2.3:8786", "10.1.0.0/16", "COMPUTE: .*use dask.tls"),
+        ("dask://dask-scheduler:8786", "scheduler", "COMPUTE: .*use dask.tls"),
+        ("dask://93.184.216.34:8786", "93.184.0.0/16", "COMPUTE_TRUSTED: .*no private network"),
+        ("dask://10.1.2.3:8786", "10.1.2.3/8", "COMPUTE_TRUSTED: "),
+        ("dask+tls://cluster:8786", "", "COMPUTE: .*CA_FILE and COSTBOOST_COMPUTE_CERT_FILE and"),
+        ("dask://user@host:8786", "", "COMPUTE: "),
+        ("dask://host", "", "COMPUTE: "),
+        ("ray://host:1", "", "COMPUTE: "),
+    ],
+)
+def test_addresses_that_stop_the_start(url: str, trusted: str, fault: str) -> None:
+    with pytest.raises(SettingsError, match=f"COSTBOOST_{fault}"):
+        load_settings({"COSTBOOST_COMPUTE": url, "COSTBOOST_COMPUTE_TRUSTED": trusted})
