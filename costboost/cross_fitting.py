@@ -16,9 +16,10 @@ from costboost.mixture.members import Members
 from costboost.scorer import ScoreFunction
 
 Rows = NDArray[np.intp]
-#: ``progress(phase, round, rounds, fraction)``: the fraction is that of the whole fit, in [0, 1].
-Progress = Callable[[str, int, int, float], object]
-RoundCallback = Callable[[int, int], object]
+#: ``progress(phase, round, rounds, fraction, figures)``: the fraction is that of the whole fit, in [0, 1];
+#: the figures are those of the round, by name.
+Progress = Callable[[str, int, int, float, Mapping[str, float]], object]
+RoundCallback = Callable[[int, int, Mapping[str, float]], object]
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +170,7 @@ def out_of_fold_scores(
             scores = np.full((len(rows.y), part_scores.shape[1]), np.nan)
         scores[valid] = part_scores
         if progress is not None:
-            progress("out_of_fold", fold + 1, len(parts), (fold + 1) / steps)
+            progress("out_of_fold", fold + 1, len(parts), (fold + 1) / steps, {})
     assert scores is not None
     return scores
 
@@ -206,8 +207,8 @@ def rounds_of(progress: Progress | None, phase: str, step: int, steps: int) -> R
     if progress is None:
         return None
 
-    def report(number: int, rounds: int) -> None:
-        progress(phase, number, rounds, (step + number / rounds) / steps)
+    def report(number: int, rounds: int, figures: Mapping[str, float]) -> None:
+        progress(phase, number, rounds, (step + number / rounds) / steps, figures)
 
     return report
 

@@ -229,8 +229,9 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         types : mapping of name to ColumnType, optional
             The features and their types; every column of X, with the type its values suggest, if left out.
         progress : callable, optional
-            ``progress(phase, round, rounds, fraction)``, the phase being "out_of_fold", "boosting" or
-            "calibration"; what it returns is ignored, what it raises ends the fit.
+            ``progress(phase, round, rounds, fraction, figures)``, the phase being "out_of_fold", "boosting"
+            or "calibration", the figures those of a booster's callback; what it returns is ignored, what it
+            raises ends the fit.
 
         Returns
         -------
@@ -263,7 +264,7 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._settle(fitted, ready, raw)
         self._keep_out_of_fold(raw, ready.order, len(where))
         if progress is not None:
-            progress("calibration", 1, 1, 1.0)
+            progress("calibration", 1, 1, 1.0, {})
         return self
 
     def prepare(

@@ -96,7 +96,8 @@ def search_params(
         All candidates on all folds; or fold by fold, after each of which the cheaper half goes on
         (successive halving, Jamieson, Talwalkar 2016, with folds as the resource).
     progress : callable, optional
-        ``progress("search", trial, trials, fraction)``: trials that are through, and the share of the fits.
+        ``progress("search", trial, trials, fraction, {})``: trials that are through, and the share
+        of the fits.
 
     Returns
     -------
@@ -190,7 +191,7 @@ class _Race:
         self.fits += 1
         if self.progress is not None:
             share = min(self.fits / self.total, 1.0)
-            self.progress("search", round(share * len(self.trials)), len(self.trials), share)
+            self.progress("search", round(share * len(self.trials)), len(self.trials), share, {})
 
     def _judge(self, running: Sequence[int]) -> None:
         for index in running:

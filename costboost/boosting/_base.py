@@ -245,7 +245,9 @@ class CostSensitiveBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         sample_weight : array-like of shape (n,), >= 0, optional
             A weight of 2 is the row twice.
         callback : callable, optional
-            ``callback(round, rounds)`` after each round; a true answer stops the fit.
+            ``callback(round, rounds, figures)`` after each round; a true answer stops the fit. The figures
+            are the weighted `error` of the round's hypothesis and, with early stopping,
+            `valid_expected_cost`, the newest of `validation_cost_`.
         groups, times : array-like of shape (n,), optional
             For early stopping: rows of one group are set aside together, or the latest rows are.
 
@@ -539,9 +541,9 @@ class _Counter:
         self.callback, self.rounds = callback, rounds
         self.before, self.stopped = 0, False
 
-    def __call__(self, number: int, _rounds: int) -> bool:
+    def __call__(self, number: int, _rounds: int, figures: Mapping[str, float]) -> bool:
         if self.callback is not None and not self.stopped:
-            self.stopped = bool(self.callback(self.before + number, self.rounds))
+            self.stopped = bool(self.callback(self.before + number, self.rounds, figures))
         return self.stopped
 
 

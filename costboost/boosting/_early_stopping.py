@@ -71,6 +71,10 @@ class ValidationCost:
             self._best, self.best_votes = cost - _SAME * abs(cost), list(self._votes)
         return len(self.costs) - len(self.best_votes) >= self.aside.patience
 
+    def figures(self) -> dict[str, float]:
+        """Cost of the rows set aside after the round noted last."""
+        return {"valid_expected_cost": self.costs[-1]}
+
     def kept(self, ensemble: Ensemble) -> Ensemble:
         """Return the rounds up to the cheapest, with the votes they had then."""
         return ensemble.first(len(self.best_votes), self.best_votes)

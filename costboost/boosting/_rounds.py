@@ -2,7 +2,7 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
@@ -49,7 +49,8 @@ StopReason: TypeAlias = Literal[
 ]
 NO_BETTER: StopReason = "weak_learner_no_better_than_chance"
 
-Callback: TypeAlias = Callable[[int, int], object]
+#: ``callback(round, rounds, figures)``.
+Callback: TypeAlias = Callable[[int, int, Mapping[str, float]], object]
 
 
 @dataclass(frozen=True)
@@ -158,6 +159,10 @@ class Watch(Protocol):
         """Take note of an ensemble that has grown by a round; true if it need not grow any more."""
         ...
 
+    def figures(self) -> dict[str, float]:
+        """What was noted last, by name."""
+        ...
+
 
 class Weighing(Protocol):
     """What rows weigh, and how a hypothesis is fitted and judged under that."""
@@ -231,7 +236,8 @@ def boost(
     rounds : int
         Planned number of rounds.
     callback : callable, optional
-        ``callback(round, rounds)`` after each round; a true answer stops ("cancelled").
+        ``callback(round, rounds, figures)`` after each round; a true answer stops ("cancelled"). The
+        figures are the `error` of its hypothesis and those of `watch`.
     record : bool
         Whether to keep the arrays of each round.
     watch : Watch, optional
@@ -258,12 +264,16 @@ def boost(
             ensemble.stop_reason = "early_stopping"
         if ensemble.stop_reason != "max_rounds":
             break
-        if callback is not None and callback(number, rounds):
+        if callback is not None and callback(number, rounds, _figures(verdict, watch)):
             ensemble.stop_reason = "cancelled"
             break
     if ensemble.alphas:
         ensemble.alphas = rule.final_votes(ensemble.alphas)
     return ensemble
+
+
+def _figures(verdict: Round, watch: Watch | None) -> dict[str, float]:
+    return {"error": verdict.error} | ({} if watch is None else watch.figures())
 
 
 def half_log_odds(error: float) -> float:

@@ -126,7 +126,7 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             As of the boosters; here it moves only `vote_threshold_`.
         sample_weight : array-like of shape (n,), >= 0, optional
         callback : callable, optional
-            ``callback(number, members)`` after each member of the last fit.
+            ``callback(number, members, {})`` after each member of the last fit.
 
         Returns
         -------

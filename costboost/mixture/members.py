@@ -1,6 +1,6 @@
 """The members of a mixture, each fitted for each class against the rest."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -26,7 +26,7 @@ from costboost.parameters import InCode
 __all__ = ["MEMBERS", "N_ESTIMATORS", "Bundle", "Member", "Members"]
 
 Floats = NDArray[np.float64]
-Callback = Callable[[int, int], object]
+Callback = Callable[[int, int, Mapping[str, float]], object]
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ class Members(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         sample_cost : ignored
         sample_weight : array-like of shape (n,), optional
         callback : callable, optional
-            ``callback(number, members)`` after each member; a true answer ends the fit with an error.
+            ``callback(number, members, {})`` after each member; a true answer ends the fit with an error.
 
         Returns
         -------
@@ -179,7 +179,7 @@ class Members(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 else:
                     fitted.append(member.learner.fit(table, label, weights, self.n_estimators, rng))
                 if callback is not None:
-                    callback(len(fitted), len(outputs) * len(self.chosen))
+                    callback(len(fitted), len(outputs) * len(self.chosen), {})
         self.ensemble_ = Bundle(
             tuple(fitted), tuple(member.probability for _, member in self.chosen) * len(outputs)
         )

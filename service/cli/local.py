@@ -40,7 +40,7 @@ _LIMITS = IntakeLimits(rows=1 << 40, columns=1 << 20, decoded_bytes=1 << 50)
 _WRITTEN: Mapping[str, MediaType] = {".csv": CSV, ".json": JSON, ".parquet": PARQUET, ".arrow": ARROW}
 
 #: phase, round, rounds, fraction of the whole
-Report = Callable[[str, int, int, float], None]
+Report = Callable[[str, int, int, float, Mapping[str, float]], None]
 
 
 @dataclass(frozen=True)

@@ -84,7 +84,9 @@ def _progress() -> Any:
     from costboost.client.jobs import ProgressBar
 
     bar = ProgressBar()
-    return lambda phase, _round, _rounds, fraction: bar.draw(phase, fraction, is_last=fraction == 1.0)
+    return lambda phase, _round, _rounds, fraction, _figures: bar.draw(
+        phase, fraction, is_last=fraction == 1.0
+    )
 
 
 def _train_there(url: str, data: str, name: str, body: dict[str, Any], options: dict[str, Any]) -> None:

@@ -26,7 +26,7 @@ from service.learning.test_part import dump_test_part, test_part_of
 
 Columns = Mapping[str, NDArray[Any]]
 #: phase, round, rounds, fraction of the whole
-Report = Callable[[str, int, int, float], None]
+Report = Callable[[str, int, int, float, Mapping[str, float]], None]
 
 _LIBRARIES: Final = ("costboost", "numpy", "scikit-learn", "joblib", "numba", "safetensors")
 
@@ -226,7 +226,7 @@ def _first_of(progress: Report | None, share: float) -> Report | None:
     """Progress of a first step that does this share of the whole."""
     if progress is None:
         return None
-    return lambda phase, number, rounds, fraction: progress(phase, number, rounds, share * fraction)
+    return lambda phase, at, rounds, fraction, figures: progress(phase, at, rounds, share * fraction, figures)
 
 
 def _rest_of(progress: Report | None, share: float) -> Report | None:
@@ -234,7 +234,7 @@ def _rest_of(progress: Report | None, share: float) -> Report | None:
     if progress is None or not share:
         return progress
     rest = 1.0 - share
-    return lambda phase, number, rounds, fraction: progress(phase, number, rounds, share + rest * fraction)
+    return lambda phase, at, rounds, done, figures: progress(phase, at, rounds, share + rest * done, figures)
 
 
 def _fit_params(spec: TrainingSpec, rows: _Rows) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Training jobs as those see them who ask for them, and what the child of an attempt does."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from io import BytesIO
 from typing import Any
@@ -29,7 +29,7 @@ from service.usecases.planning import Ceilings, plan
 Sessions = sessionmaker[Session]
 TrainingView = JobView[TrainingJob]
 #: phase, round, rounds, fraction of the whole
-Report = Callable[[str, int, int, float], None]
+Report = Callable[[str, int, int, float, Mapping[str, float]], None]
 
 
 def submit(
@@ -143,11 +143,11 @@ def execute(store: ArtifactStore, order: dict[str, Any], report: Report) -> dict
         Fields of `attempts.NewVersion`, as plain JSON.
     """
     spec, dataset, costs = ingredients.from_json(order)
-    report("reading", 0, 0, 0.0)
+    report("reading", 0, 0, 0.0, {})
     content = BytesIO(store.read(dataset.content_sha256))
     columns = read_parquet(content, dataset.input_columns)
     trained = learning.fit(spec, dataset, columns, costs, report)
-    report("storing", 0, 0, 1.0)
+    report("storing", 0, 0, 1.0, {})
     return {
         "dataset_sha256": dataset.sha256,
         "artifact_sha256": store.put(trained.artifact),

@@ -1,7 +1,7 @@
 """The process of one attempt: what is called in the guarded child, and what is done before it is born."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -72,12 +72,22 @@ def prepare() -> None:
 def _sparing(send: Callable[[dict[str, Any]], None]) -> Callable[..., None]:
     last_sent = last_phase = None
 
-    def report(phase: str, at: int, rounds: int, fraction: float, **metrics: float) -> None:
+    def report(
+        phase: str, at: int, rounds: int, fraction: float, figures: Mapping[str, float] | None = None
+    ) -> None:
         nonlocal last_sent, last_phase
         now = time.monotonic()
         if phase == last_phase and last_sent is not None and now < last_sent + SEND_SECONDS:
             return
         last_sent, last_phase = now, phase
-        send({"phase": phase, "round": at, "rounds": rounds, "fraction": fraction, "metrics": metrics})
+        send(
+            {
+                "phase": phase,
+                "round": at,
+                "rounds": rounds,
+                "fraction": fraction,
+                "metrics": dict(figures or {}),
+            }
+        )
 
     return report

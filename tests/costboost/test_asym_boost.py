@@ -70,7 +70,7 @@ def test_a_fit_that_ends_early_has_had_part_of_the_asymmetry() -> None:
     y = (x[:, 0] + rng.normal(size=400) > 0.7).astype(int)
     whole = AsymBoostClassifier(n_estimators=40, cost_fn=20.0).fit(x, y)
     part = AsymBoostClassifier(n_estimators=40, cost_fn=20.0).fit(
-        x, y, callback=lambda number, _: number == 20
+        x, y, callback=lambda number, *_: number == 20
     )
     plain = AdaBoostClassifier(n_estimators=20).fit(x, y)
     shares = [model.predict(x).mean() for model in (plain, part, whole)]

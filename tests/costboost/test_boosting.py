@@ -188,22 +188,25 @@ class TestStopping:
     @pytest.mark.parametrize("cls", CLASSES)
     def test_a_callback_sees_the_rounds_and_may_stop_them(self, cls: Any, rows: Any) -> None:
         seen: list[tuple[int, int]] = []
+        errors: list[float] = []
 
-        def note(number: int, rounds: int) -> bool:
+        def note(number: int, rounds: int, figures: Any) -> bool:
             seen.append((number, rounds))
+            errors.append(figures["error"])
             return len(seen) == 3
 
         model = cls(n_estimators=9).fit(*rows, callback=note)
         assert seen == [(1, 9), (2, 9), (3, 9)]
         assert model.stop_reason_ == "cancelled"
+        assert errors == model.estimator_errors_.tolist()
         assert len(model.estimators_) == 3
 
     def test_a_callback_sees_one_fit_where_classes_are_told_from_the_rest(self, three: Any) -> None:
         X, y = three
         seen: list[tuple[int, int]] = []
-        AdaCostClassifier(n_estimators=4).fit(X, y, callback=lambda *numbers: seen.append(numbers))
+        AdaCostClassifier(n_estimators=4).fit(X, y, callback=lambda *said: seen.append(said[:2]))
         assert seen == [(number, 12) for number in range(1, 13)]
-        model = AdaCostClassifier(n_estimators=4).fit(X, y, callback=lambda number, _: number == 5)
+        model = AdaCostClassifier(n_estimators=4).fit(X, y, callback=lambda number, *_: number == 5)
         assert model.stop_reason_ == "cancelled"
         assert model.machines_ is not None
         assert [len(machine.estimators_) for machine in model.machines_] == [4, 1, 1]

@@ -78,7 +78,7 @@ def test_the_cost_of_each_round_is_that_of_the_cheapest_threshold() -> None:
     X, y = rows()
     model = booster("cgada", n_estimators=30, early_stopping=30, validation_fraction=0.3, cost_fn=4.0)
     seen: list[Any] = []
-    model.fit(X, y, callback=lambda *_: seen.append(None))
+    model.fit(X, y, callback=lambda *said: seen.append(said[2]["valid_expected_cost"]))
     seeds = np.random.RandomState(0)
     seeds.randint(2**31 - 1)
     problem = model._read_problem(y, np.full(len(y), 1 / len(y)), None)
@@ -89,6 +89,7 @@ def test_the_cost_of_each_round_is_that_of_the_cheapest_threshold() -> None:
     np.testing.assert_allclose(model.validation_cost_, expected, rtol=1e-12)
     assert model.stop_reason_ == "max_rounds"
     assert len(seen) == 30 > len(model.estimators_)
+    assert seen == model.validation_cost_.tolist()
     kept = len(model.estimators_)
     np.testing.assert_array_equal(model.estimator_weights_, whole.estimator_weights_[:kept])
 
@@ -224,11 +225,11 @@ def test_going_on_gives_what_one_longer_fit_gives(name: str, stopping: int | Non
 def test_going_on_after_a_callback_stopped_it_and_after_a_pickle() -> None:
     X, y = rows()
     whole = booster("cgada", n_estimators=10).fit(X, y)
-    model = booster("cgada", n_estimators=10, warm_start=True).fit(X, y, callback=lambda t, _: t == 4)
+    model = booster("cgada", n_estimators=10, warm_start=True).fit(X, y, callback=lambda t, *_: t == 4)
     assert model.stop_reason_ == "cancelled"
     seen: list[int] = []
     again = pickle.loads(pickle.dumps(model))
-    again.fit(X, y, callback=lambda t, _: seen.append(t))
+    again.fit(X, y, callback=lambda t, *_: seen.append(t))
     assert seen == [5, 6, 7, 8, 9, 10]
     assert again.decision_function(X).tobytes() == whole.decision_function(X).tobytes()
 
@@ -254,7 +255,7 @@ def test_a_warm_start_with_other_rows_or_parameters_is_refused() -> None:
 def test_what_a_callback_raises_leaves_nothing_to_go_on_with() -> None:
     X, y = rows()
 
-    def give_up(number: int, _rounds: int) -> None:
+    def give_up(number: int, *_: Any) -> None:
         if number == 2:
             raise KeyboardInterrupt
 

@@ -578,11 +578,12 @@ def test_progress_rises_over_folds_and_rounds():
     seen = []
     model = CostSensitiveModel(make("cgada", {"n_estimators": 4}), split=Split(folds=3))
     model.fit(X, y, progress=lambda *step: seen.append(step))
-    fractions = [fraction for *_, fraction in seen]
+    fractions = [fraction for *_, fraction, _ in seen]
     assert fractions == sorted(fractions)
     assert fractions[-1] == 1.0
     assert {phase for phase, *_ in seen} == {"out_of_fold", "boosting", "calibration"}
     assert [step[1] for step in seen if step[0] == "boosting"] == [1, 2, 3, 4]
+    assert all(0 < step[4]["error"] < 0.5 for step in seen if step[0] == "boosting")
 
     class StopError(Exception):
         pass

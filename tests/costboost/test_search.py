@@ -54,8 +54,8 @@ class TestSearch:
         folds = sorted((trial.folds for trial in found.trials), reverse=True)
         assert folds == ([4] * 8 if strategy == "random" else [4, 3, 2, 2, 1, 1, 1, 1])
         assert len(told) == sum(folds)
-        assert [fraction for *_, fraction in told] == sorted(fraction for *_, fraction in told)
-        assert told[-1] == ("search", 8, 8, 1.0)
+        assert [step[3] for step in told] == sorted(step[3] for step in told)
+        assert told[-1] == ("search", 8, 8, 1.0, {})
 
     def test_order_of_rows_and_jobs_at_a_time_change_nothing(self):
         X, y = rows(120)

@@ -46,7 +46,7 @@ def fit_at(payload: Any, send: Any) -> Any:
         }
     )
 
-    def report(phase: str, at: int, rounds: int, fraction: float) -> None:
+    def report(phase: str, at: int, rounds: int, fraction: float, figures: object) -> None:
         send({"phase": phase, "fraction": fraction})
 
     with spread(Compute(**payload)):

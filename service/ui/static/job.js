@@ -12,7 +12,10 @@ function show(job) {
   const at = job.progress ?? { fraction: 0, phase: "", round: 0, rounds: 0 };
   document.getElementById("share").textContent = percent(at.fraction, 0);
   const step = at.rounds > 1 ? `, round ${at.round} of ${at.rounds}` : "";
-  document.getElementById("phase").textContent = at.phase.replaceAll("_", " ") + step;
+  const figures = Object.entries(at.metrics ?? {}).map(
+    ([name, value]) => `, ${name.replaceAll("_", " ")} ${value.toPrecision(3)}`,
+  );
+  document.getElementById("phase").textContent = at.phase.replaceAll("_", " ") + step + figures.join("");
   live.querySelector("progress").value = at.fraction;
   const waits = job.queue_position ? `, number ${job.queue_position} in the queue` : "";
   document.getElementById("status").textContent = job.status + waits;

@@ -60,7 +60,7 @@ def test_what_a_training_leaves(train, columns_of):
     assert trained.metrics["unreasonable_rows"] > 0
     assert set(trained.library_versions) >= {"costboost", "numpy", "scikit-learn"}
     assert trained.training_seconds > 0
-    fractions = [fraction for *_, fraction in told]
+    fractions = [step[3] for step in told]
     assert fractions == sorted(fractions)
     assert 0 <= fractions[0] < fractions[-1] <= 1
 

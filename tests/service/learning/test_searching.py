@@ -35,7 +35,7 @@ def test_the_version_is_that_of_the_best_trial(train, strategy):
     assert isinstance(trained.params["n_estimators"], int)
     assert trained.artifact == train(params=trained.params).artifact
     assert best["cost"] == pytest.approx(trained.metrics["out_of_fold"]["expected_cost"])
-    fractions = [fraction for *_, fraction in told]
+    fractions = [step[3] for step in told]
     assert fractions == sorted(fractions)
     assert [phase for phase, *_ in told][:: len(told) - 1] == ["search", "calibration"]
     assert fractions[-1] == 1.0

@@ -100,7 +100,8 @@ def find_chromium() -> str:
     return found
 
 
-@pytest.fixture(scope="session")
+# For one file at a time: as long as it is there, an event loop runs in the thread of all tests.
+@pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserContext]:
     """A browser without a past."""
     expect.set_options(timeout=PATIENCE)
