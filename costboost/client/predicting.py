@@ -52,7 +52,14 @@ class PredictingOperations(JobOperations[J]):
             Whether the decisions are kept, so that feedback can be given on them.
         **more
             Anything else of the API: `priors`, `threshold`, `on_row_error`.
+
+        Raises
+        ------
+        TypeError
+            Rows are a table, or a single dict.
         """
+        if not (isinstance(rows, list | tuple) and all(isinstance(one, Mapping) for one in rows)):
+            raise TypeError("rows must be a list of dicts; for a table there is predict_table")
         asked = {"version": version, "alias": alias, "costs": costs, "cost_spec": cost_spec, **more}
         body = given(asked) | {"rows": [dict(row) for row in rows]}
         if explain is not None:

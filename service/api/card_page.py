@@ -10,6 +10,8 @@ Card = Mapping[str, Any]
 
 #: Columns that are shown with how they push, the most important ones.
 _SHOWN: Final = 12
+#: Numbers from here on are written out, with cents.
+_LARGE: Final = 1000.0
 #: Categories of a column that are listed.
 _CATEGORIES: Final = 12
 #: Steps of a number that have a line each; of more, neighbours share one.
@@ -85,14 +87,16 @@ def _value(value: Any) -> str:
     if isinstance(value, Mapping):
         return "<br>".join(f"{escape(str(name))}: {_value(one)}" for name, one in value.items())
     if isinstance(value, list | tuple):
-        return escape(", ".join(map(_number, value)))
-    return escape(_number(value))
+        return ", ".join(map(_number, value))
+    return _number(value)
 
 
 def _number(value: Any) -> str:
     if value is None:
         return "–"
-    return f"{value:,.4g}" if isinstance(value, float) else str(value)
+    if not isinstance(value, float):
+        return escape(str(value))
+    return f"{value:,.2f}" if abs(value) >= _LARGE else f"{value:.4g}"
 
 
 def _between(limits: Sequence[float] | None) -> str:

@@ -132,7 +132,7 @@ async def _answers(body: Body, decide: Decide, most_rows: int) -> AsyncIterator[
     is_first = True
     while is_first or not body.is_over:
         part = await anyio.to_thread.run_sync(body.part, most_rows)
-        if not is_first and not part.strip():
+        if not part.strip() and not (is_first and body.is_over):
             continue
         try:
             answer, rows = await decide(part)

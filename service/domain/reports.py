@@ -158,15 +158,36 @@ class Report(_Whole):
     calibration: Literal["auto", "sigmoid", "isotonic", "none"] | None = None
 
 
+#: A number of a page: more digits than these mean nothing to anybody.
+Figure = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=-1e18, le=1e18)]
+Count = Annotated[int, Field(strict=True, ge=0, le=10**12)]
+
+
 class _Judged(BaseModel):
-    """The metrics that are more than shown; there are others beside them."""
+    """The metrics that pages show; there are others beside them."""
 
     model_config = ConfigDict(extra="allow", frozen=True, allow_inf_nan=False)
 
-    rows: int
-    savings_ci95: Annotated[list[FiniteFloat], Field(min_length=2, max_length=2)] | None = None
-    roc_auc: FiniteFloat | None = None
-    unreasonable_rows: int = 0
+    rows: Count
+    expected_cost: Figure
+    total_cost: Figure
+    savings: Figure | None
+    baseline_cost: Figure | None
+    baseline_action: Text | None
+    savings_ci95: Annotated[list[Figure], Field(min_length=2, max_length=2)] | None = None
+    roc_auc: Figure | None = None
+    pr_auc: Figure | None = None
+    g_mean: Figure | None = None
+    recall: Figure | None = None
+    precision: Figure | None = None
+    specificity: Figure | None = None
+    f1: Figure | None = None
+    brier: Figure | None = None
+    log_loss: Figure | None = None
+    base_rate: Figure | None = None
+    average_margin: Figure | None = None
+    review_rate: Figure | None = None
+    unreasonable_rows: Count = 0
 
 
 class Metrics(_Judged):
@@ -194,3 +215,9 @@ class InputSchema(BaseModel):
     positive_class: Text | None
     actions: list[Text]
     example: dict[Text, Any]
+
+    @model_validator(mode="after")
+    def _whole_example(self) -> Self:
+        if {column.name for column in self.columns} - set(self.example):
+            raise ValueError("an example without some column")
+        return self

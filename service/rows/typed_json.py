@@ -58,12 +58,13 @@ def _decoder(columns: tuple[InputColumn, ...]) -> msgspec.json.Decoder[Any] | No
     if any(_ESCAPED.search(column.name) for column in columns):  # msgspec has no fields of such names
         return None
     names = _fields(columns)
+    if _ID in names:  # it would have to come back as it was spelled, not as the column has it
+        return None
     fields: list[Any] = [
         (names[column.name], float | None if column.type == "number" else Any)
         for column in sorted(columns, key=_is_other)
     ]
-    if _ID not in names:
-        fields.append((_ID, Any, msgspec.UNSET))
+    fields.append((_ID, Any, msgspec.UNSET))
     spelled = {field: name for name, field in names.items()}
     row = msgspec.defstruct("Row", fields, rename=spelled, forbid_unknown_fields=True, gc=False)
     return msgspec.json.Decoder(
@@ -100,8 +101,6 @@ class TypedRows:
     @property
     def ids(self) -> list[object]:
         """The ids that rows brought."""
-        if self._fields[_ID] != _ID:
-            return [getattr(row, self._fields[_ID]) for row in self._rows]
         return [row.id for row in self._rows if row.id is not msgspec.UNSET]
 
     @property

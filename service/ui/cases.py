@@ -167,6 +167,6 @@ def _cell(text: str, kind: str) -> Any:
     if kind != "number":
         return text
     try:
-        return float(text.replace(",", ""))
+        return float(text)
     except ValueError:
         return text  # the decoder says what is wrong with it

@@ -74,18 +74,18 @@ class Form:
 
 
 def read_number(text: str, at: str) -> float:
-    """Read a number as people write it, `1,234.5` too.
+    """Read a number. A comma is refused: some mean thousands by it, others the fraction.
 
     Raises
     ------
     InvalidError
     """
     try:
-        found = float(text.replace(",", "").replace(" ", ""))
+        found = float(text.replace(" ", ""))
     except ValueError:
         found = math.nan
     if not math.isfinite(found):
-        raise wrong(at, "finite_number", "must be a number, such as 1234.5")
+        raise wrong(at, "finite_number", "must be a number with a point and no comma, such as 1234.5")
     return found
 
 

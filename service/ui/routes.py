@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Coroutine
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
@@ -77,7 +77,7 @@ def require_own_page(request: Request) -> None:
     """
     origin = request.headers.get("origin")
     if origin is not None:
-        is_own = urlsplit(origin).netloc == request.headers.get("host", "")
+        is_own = origin.partition("://")[2] == request.headers.get("host", "")
     else:
         is_own = request.headers.get("sec-fetch-site") == "same-origin"
     if not is_own:

@@ -21,6 +21,8 @@ from service.usecases.scoring import Loaded
 _MOVED: Final = 6
 #: Values that are tried of each, twice: first far and wide, then where it turns.
 _TRIED: Final = 401
+#: Times that the stretch between two of them, in which the decision turns, is parted again.
+_NARROWED: Final = 3
 #: How far they are moved, in sizes of the value itself.
 _REACH: Final = (-1.0, 3.0)
 
@@ -110,7 +112,7 @@ def look_at(
         expected_cost=dict(zip(answers.actions, answers.expected_cost[0].tolist(), strict=True)),
         threshold=None if np.isnan(threshold) else threshold,
         explained=explanation.explained,
-        explained_class=answers.classes[explanation.decided[0]],
+        explained_class=predictor.positive or answers.classes[explanation.decided[0]],
         baseline=float(explanation.baseline[0]),
         number=float(explanation.number[0]),
         reasons=reasons,
@@ -187,9 +189,15 @@ def _bound(
     neighbours: tuple[float, float],
 ) -> float:
     """Where the decision turns between two values, of which the second is decided as at present."""
-    between = np.linspace(*neighbours, _TRIED)
-    other = np.flatnonzero(_decided(predictor, columns, name, between) != present)
-    return float(between[other[-1]]) if other.size else float(neighbours[0])
+    turned, kept = neighbours
+    for _ in range(_NARROWED):
+        between = np.linspace(turned, kept, _TRIED)
+        other = np.flatnonzero(_decided(predictor, columns, name, between) != present)
+        if not other.size:
+            break
+        last = int(other[-1])
+        turned, kept = between[last], between[min(last + 1, _TRIED - 1)]
+    return float(turned)
 
 
 def _decided(

@@ -198,3 +198,9 @@ def test_progress_is_a_bar_on_a_terminal_and_lines_elsewhere() -> None:
     assert " 50% boosting" in live.stream.getvalue()  # type: ignore[attr-defined]
     assert live.stream.getvalue().endswith("100% succeeded\033[K\n")  # type: ignore[attr-defined]
     assert plain.stream.getvalue() == "boosting\nsucceeded\n"  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("rows", [{"amount": [1.0]}, ROW, "rows", [["amount"]]])
+def test_a_table_is_no_list_of_rows(rows: Any) -> None:
+    with Client("http://127.0.0.1:9") as client, pytest.raises(TypeError, match="predict_table"):
+        client.predict("shop", rows)

@@ -65,6 +65,7 @@ function options(chart, width, state) {
     horizontal.values = (_, amounts) => amounts.map((one) => short(chart.categories[one]));
     horizontal.space = 70;
   }
+  if (chart.x_written === "time") horizontal.space = 130;
   const vertical = { ...axis(chart, unit, chart.lines[0].written), size: 64 };
   if (!unit) delete vertical.label;
   return {
@@ -73,7 +74,7 @@ function options(chart, width, state) {
     scales: {
       x: {
         time: false,
-        ...(chart.square ? { range: [0, 1] } : chart.categories ? { range: [-0.6, chart.x.length - 0.4] } : {}),
+        ...rangeOf(chart),
       },
       ...(chart.square ? { y: { range: [0, 1] } } : {}),
     },
@@ -89,6 +90,14 @@ function options(chart, width, state) {
     ],
     hooks: { draw: [(plot) => mark(plot, state.marked)] },
   };
+}
+
+function rangeOf(chart) {
+  if (chart.square) return { range: [0, 1] };
+  if (chart.categories) return { range: [-0.6, chart.x.length - 0.4] };
+  // Around a single point uPlot would show all from nought to twice as much.
+  const half = Math.max(Math.abs(chart.x[0]) * 1e-4, 1);
+  return chart.x.length === 1 ? { range: [chart.x[0] - half, chart.x[0] + half] } : {};
 }
 
 function mark(plot, at) {

@@ -126,7 +126,25 @@ def _hostile(data: bytes) -> dict[str, tuple[bytes, int, str]]:
         "metrics without": (
             with_manifest(data, metrics={"rows": 3}),
             422,
-            "/manifest.json/metrics/out_of_fold",
+            "/manifest.json/metrics/expected_cost",
+        ),
+        **{
+            f"metrics of {name} {number!r:.9}": (
+                with_manifest(data, metrics={**manifest["metrics"], name: number}),
+                422,
+                f"/manifest.json/metrics/{name}",
+            )
+            for name, number in (
+                ("savings", "x"),
+                ("savings", 1e308),
+                ("total_cost", 10**400),
+                ("specificity", "<script>"),
+            )
+        },
+        "no example": (
+            with_manifest(data, schema={**manifest["schema"], "example": {}}),
+            422,
+            "/manifest.json/schema",
         ),
         "costs that are none": (with_manifest(data, spec=other_costs), 422, "/manifest.json/spec/costs/fp"),
         "other bytes": (rewritten(data, {"model.safetensors": b"x"}), 422, "/model.safetensors"),

@@ -72,6 +72,7 @@ def test_a_body_of_unknown_length_is_taken_too(streamed: Service) -> None:
     rows = [row(number) for number in range(3 * MOST)]
     body = (json.dumps(one).encode() + b"\n\n" for one in rows)  # empty lines are none
     assert len(told(ask(streamed, body))) == len(rows)
+    assert len(told(ask(streamed, b"\n" * (3 * MOST) + lines(rows[:1])))) == 1
 
 
 @only_sqlite

@@ -96,3 +96,9 @@ def test_a_fault_of_a_cell_is_told_as_by_the_general_reader() -> None:
 )
 def test_whatever_is_not_plainly_right_is_left_to_the_general_reader(body: bytes) -> None:
     assert decode_typed(body, COLUMNS) is None
+
+
+def test_a_column_named_id_is_left_to_the_general_reader() -> None:
+    columns = (InputColumn("id", "number"), InputColumn("amount", "number"))
+    assert decode_typed(b'{"rows":[{"id":1,"amount":1,"amount":2}]}', columns) is None
+    assert decode_typed(b'{"rows":[{"id":1,"amount":1}]}', columns) is None

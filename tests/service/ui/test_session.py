@@ -39,7 +39,9 @@ def test_scopes_hold_as_in_the_api(locked: Service) -> None:
 
 
 @pytest.mark.parametrize(
-    "headers", [{}, {"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"}, {"Origin": "null"}]
+    "headers",
+    [{}, {"Sec-Fetch-Site": "cross-site"}]
+    + [{"Origin": one} for one in ("https://evil.example", "null", "http://[bad", "http://[::1")],
 )
 def test_another_site_can_change_nothing(locked: Service, headers: dict[str, str]) -> None:
     sent = {**headers, "Cookie": f"costboost_key={key(locked, 'admin')}"}
