@@ -49,6 +49,6 @@ def test_rounds_of_one_fit_are_progress_of_the_whole():
     seen = []
     report = rounds_of(lambda *step: seen.append(step), "boosting", 2, 4)
     assert report is not None
-    assert report(5, 10) is None
-    assert seen == [("boosting", 5, 10, pytest.approx(0.625))]
+    assert report(5, 10, {"error": 0.25}) is None
+    assert seen == [("boosting", 5, 10, pytest.approx(0.625), {"error": 0.25})]
     assert rounds_of(None, "boosting", 0, 1) is None
