@@ -19,7 +19,7 @@ def test_every_test_it_names_is_there() -> None:
     assert missing == []
 
 
-def test_each_promise_and_fault_has_a_test_or_cannot_happen() -> None:
+def test_each_promise_and_fault_has_a_test() -> None:
     rows = [line for line in PAGE.split("## Longer runs")[0].splitlines() if line.startswith("| ")]
     bare = [row for row in rows if not NAMED.search(row) and not row.startswith(("| promise |", "| # |"))]
-    assert [row.split(" | ")[0] for row in bare] == ["| 37"]
+    assert bare == []

@@ -20,7 +20,7 @@ from service.api.problems import responses
 from service.api.routes import StrictRoute
 from service.api.training_job_shapes import JobErrorOut, error_of
 from service.api.uploads import is_form, receive_form
-from service.api.waiting import preferred_wait, wait_for_end
+from service.api.waiting import RETRY_SECONDS, read_waiting
 from service.domain import strict_json
 from service.domain.batch_predictions import BatchPrediction, BatchSpec, OutputFormat
 from service.domain.errors import FieldError, InvalidError, pointer
@@ -36,7 +36,6 @@ from service.wiring import Wiring
 router = APIRouter(route_class=StrictRoute, tags=["batch-predictions"])
 
 PATH = "/v1/batch-predictions"
-RETRY_SECONDS = 1
 CHUNK = 1 << 20
 EXAMPLE_SPEC: JsonDict = {
     "model": "card-fraud",
@@ -246,13 +245,8 @@ async def read_batch_prediction(
     *, request: Request, response: Response, wired: Wired, tenant: Tenant, batch_prediction: str
 ) -> BatchPredictionOut:
     """Read how it stands; `Prefer: wait=20` waits up to so many seconds for its end."""
-    seconds = preferred_wait(request)
     read = functools.partial(batch_predictions.read_batch, wired.readers, tenant, batch_prediction)
-    view = await wait_for_end(request, read, seconds or 0.0)
-    if seconds is not None:
-        response.headers["Preference-Applied"] = f"wait={seconds:g}"
-    if not view.job.status.done:
-        response.headers["Retry-After"] = str(RETRY_SECONDS)
+    view = await read_waiting(request, response, read)
     return BatchPredictionOut.of(view)
 
 

@@ -17,12 +17,12 @@ from service.api.accept import preferred
 from service.api.conditions import IMMUTABLE, REVALIDATE, is_unchanged, unchanged
 from service.api.context import Receipted, Sender, Tenant, Wired
 from service.api.intake_jobs import PATH as JOBS_PATH
-from service.api.intake_jobs import RETRY_SECONDS, IntakeJobOut
+from service.api.intake_jobs import IntakeJobOut
 from service.api.lists import ListSlice, Page, page
 from service.api.problems import responses
 from service.api.routes import StrictRoute
 from service.api.uploads import is_form, read_options, receive_body, receive_form
-from service.api.waiting import prefers_async
+from service.api.waiting import RETRY_SECONDS, prefers_async
 from service.domain.datasets import ColumnRole, ColumnType, Dataset, IntakeLimits
 from service.domain.receipts import Receipt
 from service.processes.guard import Guard

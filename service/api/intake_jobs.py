@@ -16,7 +16,7 @@ from service.api.lists import ListSlice, Page, page
 from service.api.problems import responses
 from service.api.routes import StrictRoute
 from service.api.training_job_shapes import JobErrorOut, error_of
-from service.api.waiting import preferred_wait, wait_for_end
+from service.api.waiting import read_waiting
 from service.domain.intake_jobs import IntakeJob
 from service.domain.training import JobStatus, Progress
 from service.usecases import intake_jobs, jobs
@@ -25,7 +25,6 @@ from service.usecases.intake_jobs import IntakeView
 router = APIRouter(route_class=StrictRoute, tags=["datasets"])
 
 PATH = "/v1/intake-jobs"
-RETRY_SECONDS = 1
 EXAMPLE: JsonDict = {
     "id": "in_019b76da-9a31-7cf0-9c5e-0d4c3a0d9a51",
     "status": "succeeded",
@@ -110,13 +109,8 @@ async def read_intake_job(
     *, request: Request, response: Response, wired: Wired, tenant: Tenant, intake_job: str
 ) -> IntakeJobOut:
     """Read how it stands; `Prefer: wait=20` waits up to so many seconds for its end."""
-    seconds = preferred_wait(request)
     read = functools.partial(intake_jobs.read_job, wired.readers, tenant, intake_job)
-    view = await wait_for_end(request, read, seconds or 0.0)
-    if seconds is not None:
-        response.headers["Preference-Applied"] = f"wait={seconds:g}"
-    if not view.job.status.done:
-        response.headers["Retry-After"] = str(RETRY_SECONDS)
+    view = await read_waiting(request, response, read)
     return IntakeJobOut.of(view)
 
 

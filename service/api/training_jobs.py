@@ -21,7 +21,7 @@ from service.api.routes import StrictRoute
 from service.api.specs import read_spec, read_spec_part
 from service.api.training_job_shapes import SPEC_BODY, EventOut, EventPage, JobOut, PlanOut
 from service.api.uploads import is_form, read_options, receive_form
-from service.api.waiting import preferred_wait, wait_for_end
+from service.api.waiting import RETRY_SECONDS, read_waiting
 from service.domain.receipts import Receipt
 from service.domain.training import JobStatus, TrainingSpec
 from service.usecases import training
@@ -31,8 +31,6 @@ from service.wiring import Wiring
 
 router = APIRouter(route_class=StrictRoute, tags=["training-jobs"])
 
-#: A job that runs is worth a look again after so many seconds.
-RETRY_SECONDS = 1
 PING_SECONDS = 15.0
 
 
@@ -145,19 +143,14 @@ async def read_training_job(
     *, request: Request, response: Response, wired: Wired, tenant: Tenant, job: str
 ) -> JobOut:
     """Read how a job stands; `Prefer: wait=20` waits up to so many seconds for its end."""
-    seconds = preferred_wait(request)
     read = functools.partial(training.read_job, wired.readers, tenant, job)
-    view = await wait_for_end(request, read, seconds or 0.0)
+    view = await read_waiting(request, response, read)
     shown = JobOut.of(view)
     if shown.done:
         # Whoever has seen the end of a job gets the version it made from the next prediction on.
         request.app.state.scoring.forget(tenant, view.job.model)
     etag = f'"{view.job.attempt}-{hash_of(shown)}"'
     response.headers.update({"ETag": etag, "Cache-Control": REVALIDATE})
-    if seconds is not None:
-        response.headers["Preference-Applied"] = f"wait={seconds:g}"
-    if not shown.done:
-        response.headers["Retry-After"] = str(RETRY_SECONDS)
     return shown
 
 

@@ -7,12 +7,15 @@ from typing import Any, TypeVar
 import anyio
 import anyio.to_thread
 from starlette.requests import Request
+from starlette.responses import Response
 
 from service.usecases.jobs import JobView
 
 View = TypeVar("View", bound=JobView[Any])
 
 LONGEST_WAIT = 60.0
+#: A job that waits or runs is worth a look again after so many seconds.
+RETRY_SECONDS = 1
 
 
 def preferred_wait(request: Request) -> float | None:
@@ -31,7 +34,18 @@ def prefers_async(request: Request) -> bool:
     return any(one.partition(";")[0].strip().lower() == "respond-async" for one in preferences)
 
 
-async def wait_for_end(request: Request, read: Callable[[], View], seconds: float) -> View:
+async def read_waiting(request: Request, response: Response, read: Callable[[], View]) -> View:
+    """Read a job, waiting as long as the caller would; say how long that was, and when to look again."""
+    seconds = preferred_wait(request)
+    view = await _wait_for_end(request, read, seconds or 0.0)
+    if seconds is not None:
+        response.headers["Preference-Applied"] = f"wait={seconds:g}"
+    if not view.job.status.done:
+        response.headers["Retry-After"] = str(RETRY_SECONDS)
+    return view
+
+
+async def _wait_for_end(request: Request, read: Callable[[], View], seconds: float) -> View:
     """Read a job until it is done, the time is over, or nobody waits any more."""
     end = time.monotonic() + seconds
     pause = 0.05

@@ -20,7 +20,7 @@ from obstore.exceptions import AlreadyExistsError, GenericError
 from obstore.store import S3Store
 
 from service.artifacts.digests import digest_of, require_sha256
-from service.artifacts.folder import age_of
+from service.artifacts.folder import delete_old
 from service.domain.errors import ConflictError, UnavailableError
 
 #: So long a bucket that does not answer is asked again, within one call.
@@ -139,10 +139,7 @@ class BucketStore:
 
     def delete_incoming(self, seconds: float) -> int:
         """Remove local files that processes that died have left behind, and tell how many."""
-        left = [path for path in self._incoming.iterdir() if age_of(path) >= seconds]
-        for path in left:
-            path.unlink(missing_ok=True)
-        return len(left)
+        return delete_old(self._incoming, seconds)
 
     def writable(self) -> bool:
         """Whether an object can be written now."""

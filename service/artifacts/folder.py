@@ -139,10 +139,7 @@ class FolderStore:
 
     def delete_incoming(self, seconds: float) -> int:
         """Remove what writers that died have left behind, and tell how many files."""
-        left = [path for path in self._incoming.iterdir() if age_of(path) >= seconds]
-        for path in left:
-            path.unlink(missing_ok=True)
-        return len(left)
+        return delete_old(self._incoming, seconds)
 
     def writable(self) -> bool:
         """Whether a file can be written and made durable now."""
@@ -176,6 +173,14 @@ class FolderStore:
                     _sync(folder.parent)
             path.replace(target)
             _sync(target.parent)
+
+
+def delete_old(folder: Path, seconds: float) -> int:
+    """Remove the files of that age from a folder, and tell how many."""
+    old = [path for path in folder.iterdir() if age_of(path) >= seconds]
+    for path in old:
+        path.unlink(missing_ok=True)
+    return len(old)
 
 
 def age_of(path: Path) -> float:
