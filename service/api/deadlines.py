@@ -1,4 +1,4 @@
-"""Clients that stop sending: a connection that owes bytes is closed, so that nobody can hold many."""
+"""Clients that stop sending or taking: their connection is closed, so that nobody can hold many."""
 
 import asyncio
 from typing import Any, Final
@@ -11,16 +11,19 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 HEAD_SECONDS = 10.0
 #: Between two pieces of a body.
 STALL_SECONDS = 10.0
+#: For a client to take what of its answer is ready.
+TAKE_SECONDS = 60.0
 #: Key of a request's scope once all of its body has come.
 WHOLE: Final = "costboost.whole"
 
 
 class DeadlineProtocol(HttpToolsProtocol):
-    """uvicorn's protocol, with a time limit for headers and for what comes after an answer was given."""
+    """uvicorn's protocol, with time limits for headers, for what comes after an answer, and for taking it."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._deadline: asyncio.TimerHandle | None = None
+        self._untaken: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Expect a request."""
@@ -43,9 +46,20 @@ class DeadlineProtocol(HttpToolsProtocol):
         self.scope[WHOLE] = True  # type: ignore[typeddict-unknown-key]
         super().on_message_complete()
 
+    def pause_writing(self) -> None:
+        """Wait for a client that does not take its answer, but not for ever."""
+        super().pause_writing()
+        self._untaken = self.loop.call_later(TAKE_SECONDS, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """Go on: the client has taken what was ready."""
+        self._taken()
+        super().resume_writing()
+
     def connection_lost(self, exc: Exception | None) -> None:
         """End."""
         self._forget()
+        self._taken()
         super().connection_lost(exc)
 
     def _expect(self) -> None:
@@ -55,6 +69,11 @@ class DeadlineProtocol(HttpToolsProtocol):
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
+
+    def _taken(self) -> None:
+        if self._untaken is not None:
+            self._untaken.cancel()
+            self._untaken = None
 
 
 async def receive_in_time(scope: Scope, receive: Receive) -> Message:

@@ -21,7 +21,7 @@ from service.rows import MEDIA_TYPES, media_type_of
 from service.rows.json_reader import MAX_LINE_BYTES
 from service.rows.media import NDJSON
 
-#: A part ends after as many rows as one request may bring, or so many bytes.
+#: A part ends after as many rows as one request may bring, or usually so many bytes.
 PART_BYTES: Final = 4 << 20
 #: Bodies up to this size never see the disk.
 MEMORY_BYTES: Final = 1 << 20
@@ -43,7 +43,14 @@ def is_streamed(scope: Scope) -> bool:
 
 @dataclass
 class Body:
-    """The body of a request in a nameless file, and how much of it was read."""
+    """
+    The body of a request in a nameless file, and how much of it was read.
+
+    Attributes
+    ----------
+    size : int
+        Bytes without the empty lines at its end.
+    """
 
     file: BinaryIO
     size: int
@@ -52,16 +59,16 @@ class Body:
 
     @property
     def is_over(self) -> bool:
-        """Whether everything was read."""
-        return self.file.tell() == self.size
+        """Whether all rows were read."""
+        return self.file.tell() >= self.size
 
-    def part(self, most_rows: int) -> bytes:
-        """The next lines."""
-        lines, size = list[bytes](), 0
-        while len(lines) < most_rows and size < PART_BYTES and (line := self.file.readline(MAX_LINE_BYTES)):
-            lines.append(line)
-            size += len(line)
-        return b"".join(lines)
+    def part(self, most_rows: int, most_bytes: int) -> bytes:
+        """The next lines, up to so many rows."""
+        part, rows = bytearray(), 0
+        while rows < most_rows and len(part) < most_bytes and (line := self.file.readline(MAX_LINE_BYTES)):
+            part += line
+            rows += not line.isspace()
+        return bytes(part)
 
     def moved(self, error: CostboostError) -> CostboostError:
         """An error of a part with rows and lines of the whole body."""
@@ -76,17 +83,24 @@ class Body:
 
 async def received(request: Request, store: ArtifactStore) -> Body:
     """Take the body in: first whole, for many clients do not read before they have sent everything."""
-    size, pending = 0, bytearray()
+    size, written, pending = 0, 0, bytearray()
     with _kept(store.scratch(MEMORY_BYTES)) as file:
         async for chunk in request.stream():
             pending += chunk
             if len(pending) >= _CHUNK:
-                size += len(pending)
+                size = _end_of_rows(pending, written, size)
+                written += len(pending)
                 await anyio.to_thread.run_sync(file.write, bytes(pending))
                 pending.clear()
         file.write(pending)
         file.seek(0)
-        return Body(file, size + len(pending))
+        return Body(file, _end_of_rows(pending, written, size))
+
+
+def _end_of_rows(chunk: bytearray, start: int, before: int) -> int:
+    """Where the last row ends, when the chunk that begins at `start` is looked at too."""
+    content = len(chunk.rstrip())
+    return start + content if content else before
 
 
 @contextmanager
@@ -100,19 +114,28 @@ def _kept(file: BinaryIO) -> Iterator[BinaryIO]:
 
 
 async def answer_in_parts(
-    request: Request, body: Body, store: ArtifactStore, decide: Decide, *, most_rows: int, is_whole: bool
+    request: Request,
+    body: Body,
+    store: ArtifactStore,
+    decide: Decide,
+    *,
+    most_rows: int,
+    most_bytes: int = PART_BYTES,
+    is_whole: bool,
 ) -> Response:
     """
     Answer rows in their order.
 
     Parameters
     ----------
+    most_rows, most_bytes : int
+        A part ends after as many.
     is_whole : bool
         Nothing is sent before every row was decided, so that a fault anywhere refuses all of them. Otherwise
         what a row cannot answer for ends the answer with a line `{"problem": …}`.
     """
     with _kept(body.file):
-        answers = _answers(body, decide, most_rows)
+        answers = _answers(body, decide, most_rows, most_bytes)
         first = await anext(answers)
         if not (is_whole or body.is_over):
             return _Parts(_told(request, first, answers), body.file)
@@ -128,10 +151,10 @@ async def answer_in_parts(
             return _Parts(_chunks(found), found)
 
 
-async def _answers(body: Body, decide: Decide, most_rows: int) -> AsyncIterator[bytes]:
+async def _answers(body: Body, decide: Decide, most_rows: int, most_bytes: int) -> AsyncIterator[bytes]:
     is_first = True
     while is_first or not body.is_over:
-        part = await anyio.to_thread.run_sync(body.part, most_rows)
+        part = await anyio.to_thread.run_sync(body.part, most_rows, most_bytes)
         if not part.strip() and not (is_first and body.is_over):
             continue
         try:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 import anyio
 import numpy as np
 from fastapi import APIRouter
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from service.api.accept import preferred
@@ -20,7 +20,7 @@ from service.api.answers import encode
 from service.api.datasets import intake_of
 from service.api.figures import DECISIONS, EXPECTED_COST, READ, RECORD, SCORE, UNSHADOWED, WRITE
 from service.api.prediction_schema import OPENAPI, PREDICTED
-from service.api.prediction_streams import answer_in_parts, received
+from service.api.prediction_streams import PART_BYTES, answer_in_parts, received
 from service.api.prediction_tables import encode_predictions
 from service.api.problems import responses
 from service.api.raw_headers import header
@@ -144,16 +144,18 @@ async def _answer_to(request: Request, model: str | None, query: PredictOptions)
 async def _stream(request: Request, path: Selector, query: PredictOptions) -> Response:
     """Answer NDJSON, of which each part is read, decided and recorded before the next one is looked at."""
     wiring: Wiring = request.app.state.wiring
-    most_rows = wiring.settings.max_predict_rows
+    settings = wiring.settings
+    most_rows = settings.max_predict_rows
     wish = PredictOptions()
     joined(query, wish)
     selector, loaded, costs = await _found(request, path, wish, NDJSON)
     body = await received(request, wiring.store)
-    is_whole = wish.on_row_error == "fail"
+    is_whole, is_recorded = wish.on_row_error == "fail", wish.record is not False
+    limits = f"of more than {most_rows} rows, or {settings.max_predict_bytes} bytes of rows,"
 
     def decided(part: bytes) -> tuple[bytes, Recorded]:
-        if is_whole and wish.record is not False and not body.is_over:
-            detail = f"of more than {most_rows} rows those without fault are kept: say on_row_error=null"
+        if is_recorded and is_whole and not body.is_over:
+            detail = f"{limits} those without fault are kept: say on_row_error=null"
             raise InvalidError("invalid", detail, [FieldError("/record", "exclusive", detail)])
         with READ.time():
             sent = read_sent(intake_of(wiring), part, NDJSON, most_rows)
@@ -164,7 +166,17 @@ async def _stream(request: Request, path: Selector, query: PredictOptions) -> Re
         await _record(request, recorded)
         return answer, len(recorded.sent)
 
-    return await answer_in_parts(request, body, wiring.store, decide, most_rows=most_rows, is_whole=is_whole)
+    # What is recorded only as a whole comes in one part, as large as any other body of predictions.
+    most_bytes = settings.max_predict_bytes if is_recorded and is_whole else PART_BYTES
+    return await answer_in_parts(
+        request,
+        body,
+        wiring.store,
+        decide,
+        most_rows=most_rows,
+        most_bytes=most_bytes,
+        is_whole=is_whole,
+    )
 
 
 async def _found(
@@ -357,9 +369,19 @@ async def in_thread(
 ) -> Result:
     """Do larger work in one of few threads, so that single rows do not wait behind it.
 
-    What has begun waits; what is new is told to come again when many wait already.
+    What has begun waits; what is new is told to come again when many wait already. What nobody waits for any
+    more is not done.
+
+    Raises
+    ------
+    UnavailableError
+        `busy`.
+    ClientDisconnect
     """
     threads: anyio.CapacityLimiter = request.app.state.batches
     if not is_begun and threads.statistics().tasks_waiting >= MAX_WAITING:
         raise UnavailableError("busy", "too many large predictions are waiting already", retry_after=1)
-    return await anyio.to_thread.run_sync(partial(work, *arguments), limiter=threads)
+    async with threads:
+        if await request.is_disconnected():
+            raise ClientDisconnect
+        return await anyio.to_thread.run_sync(partial(work, *arguments), limiter=anyio.CapacityLimiter(1))

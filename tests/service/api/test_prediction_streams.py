@@ -1,14 +1,17 @@
 """NDJSON bodies of any length: answered in their order, with the numbers of `/predict`, in bounded memory."""
 
 import json
+import socket
+import time
 import tracemalloc
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from service.api import prediction_streams
+from service.api import deadlines, prediction_streams
 from tests.service.conftest import NewDatabase, Service, problem, running, settings_for, table
 
 NDJSON = {"Content-Type": "application/x-ndjson"}
@@ -130,3 +133,75 @@ def test_memory_does_not_grow_with_the_body(streamed: Service, monkeypatch: pyte
     assert peaks[1] < peaks[0] + (1 << 20), peaks
     incoming: Path = streamed.wiring.store.root / "incoming"
     assert list(incoming.iterdir()) == []
+
+
+@only_sqlite
+def test_empty_lines_are_no_rows_of_a_part(streamed: Service) -> None:
+    """As many rows as one request may bring are kept as a whole, whatever empty lines are among them."""
+    body = lines([row(number) for number in range(MOST)])
+    for spaced in (
+        body + b"\n" * 9,
+        body + b" \n\r\n" * 40_000,
+        body.replace(b"\n", b"\n\n"),
+        b"\n" * 99 + body,
+    ):
+        assert len(told(ask(streamed, spaced, "?record=true"))) == MOST
+    problem(ask(streamed, body + b"\n\n" + lines([row(0)]), "?record=true"), 422, "invalid")
+
+
+@only_sqlite
+def test_wide_rows_are_kept_as_a_whole_too(streamed: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prediction_streams, "PART_BYTES", 500)
+    body = lines([row(number) for number in range(MOST)])
+    assert len(told(ask(streamed, body, "?record=true"))) == MOST
+    assert len(told(ask(streamed, body))) == MOST
+
+
+#: More than is decided before anybody can go away.
+ENDLESS = lines([row(number) for number in range(MOST)]) * 6_000
+
+
+@contextmanager
+def sent(service: Service, query: str) -> Iterator[socket.socket]:
+    """A connection that has sent many rows, of which some are decided already."""
+    before, where = figure(service, "decisions"), service.http.base_url
+    head = f"POST {PATH}{query} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/x-ndjson\r\n"
+    with socket.create_connection((where.host, where.port), timeout=60) as connection:
+        connection.sendall(f"{head}Content-Length: {len(ENDLESS)}\r\n\r\n".encode() + ENDLESS)
+        while figure(service, "decisions") == before:
+            time.sleep(0.02)
+        yield connection
+
+
+def figure(service: Service, name: str, *labels: str) -> float:
+    """Sum of a figure over the series that have these labels."""
+    found = service.http.get("/metrics").text.splitlines()
+    ours = [one for one in found if one.startswith(f"costboost_{name}_total{{")]
+    return sum(float(one.rpartition(" ")[2]) for one in ours if all(label in one for label in labels))
+
+
+def answered(service: Service) -> float:
+    return figure(service, "requests", 'route="/v1/models/{model}/predict"')
+
+
+@only_sqlite
+@pytest.mark.parametrize("query", ["", "?on_row_error=null"])
+def test_nothing_is_decided_for_a_client_that_has_gone(streamed: Service, query: str) -> None:
+    before, begun = answered(streamed), figure(streamed, "decisions")
+    with sent(streamed, query):
+        pass
+    while answered(streamed) == before:
+        time.sleep(0.02)
+    assert figure(streamed, "decisions") - begun < 3_000 * MOST
+
+
+@only_sqlite
+def test_a_client_that_does_not_take_its_answer_is_let_go(
+    streamed: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deadlines, "TAKE_SECONDS", 0.5)
+    before, begun = answered(streamed), figure(streamed, "decisions")
+    with sent(streamed, "?on_row_error=null"):
+        while answered(streamed) == before:
+            time.sleep(0.02)
+    assert figure(streamed, "decisions") - begun < 6_000 * MOST
