@@ -123,7 +123,7 @@ def _number(version: str | None) -> int | None:
 
 
 def _inferred(wiring: Wiring, loaded: Loaded, asked: InferBody) -> dict[str, Any]:
-    rows = inference.rows_of(asked.inputs, loaded.predictor.inputs())
+    rows = inference.rows_of(asked.inputs, loaded.predictor.inputs(), wiring.settings.max_predict_rows)
     if not rows:
         raise MalformedError("malformed", "at least one row is needed")
     predicted = predict(

@@ -3,10 +3,11 @@
 import json
 import struct
 from collections.abc import Collection, Iterator
+from itertools import islice
 from typing import Any, Final
 
 from service.domain.errors import MalformedError, listed
-from service.domain.inference import InferBody, Tensor, decode
+from service.domain.inference import SIZE, InferBody, Tensor, decode
 
 #: Code of `struct` for each datatype of a fixed size.
 _CODES: Final = {
@@ -18,11 +19,37 @@ _CODES: Final = {
 _LENGTH: Final = struct.Struct("<I")
 
 
+class BinaryTensor(Tensor, kw_only=True):
+    """A tensor whose data is bytes, which are looked at when its shape is known to be wanted."""
+
+    packed: bytes
+
+    def values(self) -> list[Any]:
+        """
+        Unpack the data; a floating number that is NaN is a missing value, for bytes have no null.
+
+        Raises
+        ------
+        MalformedError
+            The bytes are not as many values as the shape asks for.
+        """
+        if self.datatype == "BYTES":
+            texts = list(islice(_texts(self, self.packed), self.count + 1))
+            if len(texts) != self.count:
+                raise _refused(f"the texts of the input {listed([self.name])} do not fit its shape")
+            return texts
+        code = _CODES[self.datatype]
+        if len(self.packed) != self.count * struct.calcsize(f"<{code}"):
+            raise _refused(f"the bytes of the input {listed([self.name])} do not fit its shape and datatype")
+        if self.datatype == "BOOL" and self.packed.translate(None, b"\0\1"):
+            raise _refused(f"a byte of the input {listed([self.name])} is neither 0 nor 1")
+        values = struct.unpack(f"<{self.count}{code}", self.packed)
+        return [None if value != value else value for value in values]  # noqa: PLR0124  NaN alone
+
+
 def decode_binary(body: bytes, head: str) -> InferBody:
     """
     Read a request whose first `head` bytes are JSON.
-
-    A floating number that is NaN is a missing value: bytes have no null.
 
     Raises
     ------
@@ -32,27 +59,18 @@ def decode_binary(body: bytes, head: str) -> InferBody:
     if not (head.isascii() and head.isdigit() and int(head[:12]) <= len(body) and len(head) <= 12):
         raise _refused("Inference-Header-Content-Length is not the length of a part of the body")
     asked, at = decode(body[: int(head)]), int(head)
-    for tensor in asked.inputs:
-        size = tensor.parameters.get("binary_data_size")
-        if size is None:
+    for place, tensor in enumerate(asked.inputs):
+        if SIZE not in tensor.parameters:
             continue
+        size = tensor.parameters[SIZE]
         if type(size) is not int or not 0 <= size <= len(body) - at or tensor.data is not None:
-            raise _refused(f"the binary_data_size of the input {listed([tensor.name])} does not fit the body")
-        tensor.data = _values(tensor, body[at : at + size])
+            raise _refused(f"the {SIZE} of the input {listed([tensor.name])} does not fit the body")
+        packed = body[at : at + size]
+        asked.inputs[place] = BinaryTensor(tensor.name, tensor.shape, tensor.datatype, packed=packed)
         at += size
     if at < len(body):
         raise _refused("the body is longer than its inputs")
     return asked
-
-
-def _values(tensor: Tensor, data: bytes) -> list[Any]:
-    if tensor.datatype == "BYTES":
-        return list(_texts(tensor, data))
-    code = _CODES.get(tensor.datatype)
-    if code is None or len(data) % struct.calcsize(f"<{code}"):
-        raise _refused(f"the bytes of the input {listed([tensor.name])} are not of its datatype")
-    values = struct.unpack(f"<{len(data) // struct.calcsize(f'<{code}')}{code}", data)
-    return [None if value != value else value for value in values]  # noqa: PLR0124  NaN alone
 
 
 def _texts(tensor: Tensor, data: bytes) -> Iterator[str]:
@@ -63,7 +81,10 @@ def _texts(tensor: Tensor, data: bytes) -> Iterator[str]:
             at += _LENGTH.size
             if size > len(data) - at:
                 raise _refused(f"a text of the input {listed([tensor.name])} is longer than its bytes")
-            yield data[at : at + size].decode()
+            text = data[at : at + size].decode()
+            if "\0" in text:
+                raise _refused(f"a text of the input {listed([tensor.name])} holds a NUL")
+            yield text
             at += size
     except (struct.error, UnicodeDecodeError):
         raise _refused(f"the bytes of the input {listed([tensor.name])} are no texts in UTF-8") from None
@@ -85,7 +106,7 @@ def encode_binary(answer: dict[str, Any], names: Collection[str]) -> tuple[bytes
             continue
         parts.append(_packed(output["datatype"], output["data"]))
         told = {name: value for name, value in output.items() if name != "data"}
-        outputs.append(told | {"parameters": {"binary_data_size": len(parts[-1])}})
+        outputs.append(told | {"parameters": {SIZE: len(parts[-1])}})
     head = json.dumps(answer | {"outputs": outputs}, allow_nan=False).encode()
     return head + b"".join(parts), len(head)
 

@@ -93,6 +93,16 @@ def _text(size: int, data: bytes) -> tuple[list[dict[str, Any]], bytes]:
     return [one], data
 
 
+def _one(name: str, datatype: str, rows: int, data: bytes) -> tuple[list[dict[str, Any]], bytes]:
+    told = {
+        "name": name,
+        "shape": [rows],
+        "datatype": datatype,
+        "parameters": {"binary_data_size": len(data)},
+    }
+    return [told], data
+
+
 WRONG: dict[str, tuple[list[dict[str, Any]], bytes]] = {
     "longer than the body": _text(50, b"abc"),
     "negative": _text(-1, b"abc"),
@@ -117,6 +127,12 @@ WRONG: dict[str, tuple[list[dict[str, Any]], bytes]] = {
         ],
         b"12345678",
     ),
+    "no truth value": _one("hour", "BOOL", 3, b"\0\1\2"),
+    "fewer numbers than the shape": _one("hour", "INT16", 3, b"\1\0\2\0"),
+    "more numbers than the shape": _one("hour", "INT8", 1, b"\1\0"),
+    "fewer texts than the shape": _one("merchant", "BYTES", 2, b"\1\0\0\0a"),
+    "more texts than the shape": _one("merchant", "BYTES", 1, b"\1\0\0\0a" * 2),
+    "a NUL": _one("merchant", "BYTES", 1, b"\1\0\0\0\0"),
     "another datatype": (
         [{"name": "amount", "shape": [1], "datatype": "BF16", "parameters": {"binary_data_size": 2}}],
         b"12",
@@ -131,6 +147,15 @@ def test_bytes_that_do_not_fit_are_refused(
 ) -> None:
     answer = post(tensors, *wrong)
     assert (answer.status_code, list(answer.json())) == (400, ["error"])
+
+
+@only_sqlite
+def test_what_is_too_much_is_not_unpacked(tensors: Service) -> None:
+    rows = tensors.settings.max_predict_rows + 1
+    answer = post(tensors, *_one("hour", "INT8", rows, bytes(rows)))
+    assert (answer.status_code, list(answer.json())) == (413, ["error"])
+    answer = post(tensors, *_one("amount", "FP64", 1, struct.pack("<d", float("inf"))))
+    assert (answer.status_code, list(answer.json())) == (422, ["error"])
 
 
 @only_sqlite

@@ -67,6 +67,18 @@ def test_a_matrix_has_the_columns_of_the_schema(tensors: Service) -> None:
 
 
 @only_sqlite
+@pytest.mark.parametrize(
+    ("datatype", "most"), [("INT8", 127), ("UINT8", 255), ("FP16", 65504), ("FP32", 1e38)]
+)
+def test_the_largest_number_of_a_datatype_is_read(tensors: Service, datatype: str, most: float) -> None:
+    found = outputs(
+        tensors.http.post(INFER, json={"inputs": changed(2, datatype=datatype, data=[most, None])})
+    )
+    rows = [ROWS[0] | {"hour": most}, ROWS[1] | {"hour": None}]
+    assert found["score"]["data"] == [one["score"] for one in tensors.predict("tensors", rows)]
+
+
+@only_sqlite
 def test_only_what_is_asked_for_is_given_in_that_order(tensors: Service) -> None:
     wanted = [{"name": "score"}, {"name": "decision", "parameters": {"binary_data": False}}]
     answer = tensors.http.post(
@@ -119,6 +131,16 @@ WRONG: list[tuple[Any, int]] = [
     ({"inputs": changed(0, shape=[1], data=["a"])}, 400),
     ({"inputs": named(ROWS[:2])[1:]}, 422),
     ({"inputs": [{"name": "x", "shape": [1, 2], "datatype": "FP64", "data": [1, 2]}]}, 400),
+    ({"inputs": changed(2, datatype="INT8", data=[1, 128])}, 400),
+    ({"inputs": changed(2, datatype="UINT64", data=[1, -1])}, 400),
+    ({"inputs": changed(1, datatype="FP16", data=[[1.0], [7e4]])}, 400),
+    ({"inputs": changed(1, datatype="FP32", data=[[1.0], [10**40]])}, 400),
+    ({"inputs": changed(1, data=[[1.0, 2.0], []])}, 400),
+    ({"inputs": changed(1, data=[[1.0], 2.0])}, 400),
+    ({"inputs": changed(1, parameters={"binary_data_size": 16})}, 400),
+    ({"inputs": named(ROWS[:2]), "parameters": {"binary_data_output": "yes"}}, 400),
+    ({"inputs": named(ROWS[:2]), "outputs": [{"name": "score", "parameters": {"binary_data": 1}}]}, 400),
+    ({"inputs": changed(0, shape=[10**9])}, 413),
 ]
 
 
