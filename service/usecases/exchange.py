@@ -3,6 +3,8 @@
 import hashlib
 import json
 import math
+import os
+import struct
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -32,6 +34,9 @@ from service.usecases.models import read_version
 Sessions = sessionmaker[Session]
 
 _MAX_MANIFEST_BYTES: Final = 8 << 20
+#: Of a ZIP archive: the beginning of a part, with the lengths of what follows it, and the last record.
+_PART: Final = struct.Struct("<26x2H")
+_END: Final = struct.Struct("<4s8xI4xH")
 #: The same for each entry, so that the same version gives the same file.
 _MOMENT: Final = (1980, 1, 1, 0, 0, 0)
 
@@ -139,6 +144,8 @@ def _read(source: Path) -> tuple[Manifest, dict[str, bytes]]:
             whole = source.stat().st_size
             if sorted(info.filename for info in archive.infolist()) != sorted((MANIFEST, *FILES)):
                 raise _malformed(f"it must hold {MANIFEST}, {', '.join(FILES)} and nothing else")
+            if not _is_bare(source, archive):
+                raise _malformed("it must be nothing but its parts: no comment, and no bytes around them")
             for info in entries.values():
                 # Stored and no larger than the file itself: nothing can grow on being read.
                 if info.compress_type != zipfile.ZIP_STORED or info.flag_bits & 1 or info.file_size > whole:
@@ -146,7 +153,15 @@ def _read(source: Path) -> tuple[Manifest, dict[str, bytes]]:
             if entries[MANIFEST].file_size > _MAX_MANIFEST_BYTES:
                 raise _malformed("its manifest is too large")
             parts = {name: archive.read(info) for name, info in entries.items()}
-    except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError, ValueError, RuntimeError) as error:
+    except (
+        zipfile.BadZipFile,
+        struct.error,
+        NotImplementedError,
+        EOFError,
+        OSError,
+        ValueError,
+        RuntimeError,
+    ) as error:
         raise _malformed("it is not a ZIP archive, or damaged") from error
     value = strict_json.parse(parts.pop(MANIFEST), at=f"/{MANIFEST}", what=f"`{MANIFEST}`")
     try:
@@ -154,6 +169,22 @@ def _read(source: Path) -> tuple[Manifest, dict[str, bytes]]:
     except ValidationError as error:
         faults = field_errors(error.errors(), value, pointer(MANIFEST))
         raise InvalidError("invalid", "the manifest is not sound", faults) from None
+
+
+def _is_bare(source: Path, archive: zipfile.ZipFile) -> bool:
+    """Whether parts, directory and end follow each other; readers of ZIP pass over what is around them."""
+    at = 0
+    with source.open("rb") as file:
+        for info in sorted(archive.infolist(), key=lambda info: info.header_offset):
+            if info.header_offset != at:
+                return False
+            file.seek(at)
+            name_bytes, extra_bytes = _PART.unpack(file.read(_PART.size))
+            at += _PART.size + name_bytes + extra_bytes + info.compress_size
+        file.seek(-_END.size, os.SEEK_END)
+        mark, directory_bytes, comment_bytes = _END.unpack(file.read())
+        is_end = mark == b"PK\5\6" and not comment_bytes
+        return is_end and at == archive.start_dir == file.tell() - _END.size - directory_bytes
 
 
 def _malformed(detail: str) -> MalformedError:

@@ -104,6 +104,20 @@ def test_it_arrives_as_it_left(service: Service, fresh_service: Service, exporte
     assert found["errors"][0]["code"] == "no_dataset"
 
 
+def commented(data: bytes) -> bytes:
+    target = io.BytesIO(data)
+    with zipfile.ZipFile(target, "a") as archive:
+        archive.comment = b"GET / HTTP/1.1"
+    return target.getvalue()
+
+
+def doubled(data: bytes) -> bytes:
+    target = io.BytesIO(data)
+    with zipfile.ZipFile(target, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
+        archive.writestr("manifest.json", archive.read("manifest.json"))
+    return target.getvalue()
+
+
 def _hostile(data: bytes) -> dict[str, tuple[bytes, int, str]]:
     """Files that must not get in, with status and pointer."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -119,6 +133,12 @@ def _hostile(data: bytes) -> dict[str, tuple[bytes, int, str]]:
         "a path": (rewritten(data, {"report.json": None, "../report.json": b"{}"}), 400, "/file"),
         "a part less": (rewritten(data, {"report.json": None}), 400, "/file"),
         "compressed": (rewritten(data, {}, compress=True), 400, "/file"),
+        "before it": (b"#!/bin/sh\n" + data, 400, "/file"),
+        "after it": (data + b"<script>", 400, "/file"),
+        "another after it": (data + data, 400, "/file"),
+        "a comment": (commented(data), 400, "/file"),
+        "between its parts": (data.replace(b"PK\1\2", b"odd PK\1\2", 1), 400, "/file"),
+        "a part twice": (doubled(data), 400, "/file"),
         "manifest no JSON": (rewritten(data, {"manifest.json": b"{"}), 400, "/manifest.json"),
         "manifest a list": (rewritten(data, {"manifest.json": b"[]"}), 422, "/manifest.json"),
         "unknown field": (with_manifest(data, tenant_id="other"), 422, "/manifest.json/tenant_id"),
