@@ -64,6 +64,30 @@ def test_faults_have_their_lines_and_no_values(service: Service) -> None:
     assert sources(service) == {None}  # so that the sweep finds the file
 
 
+@pytest.mark.parametrize("service", ["sqlite"], indirect=True)
+@pytest.mark.parametrize(
+    ("media_type", "content", "status"),
+    [
+        ("text/csv", "amount,label\n1,a\nsecret\n3,b\n", 422),
+        ("text/csv", "amount,other\n1,a\n2,b\n", 422),
+        ("text/csv", "", 422),
+        ("application/json", "{", 400),
+        ("application/vnd.apache.parquet", "PAR1 but no more", 400),
+    ],
+)
+def test_who_waits_is_told_of_the_same_faults(
+    service: Service, media_type: str, content: str, status: int
+) -> None:
+    now = service.http.post("/v1/datasets", content=content, headers={"Content-Type": media_type})
+    later = ended(service, send(service, content, {"Content-Type": media_type}))["error"]
+    assert now.status_code == status
+    told = now.json()
+    assert (later["detail"], later["errors_total"]) == (told["detail"], told["errors_total"])
+    assert told["errors"]
+    for one, other in zip(later["errors"], told["errors"], strict=True):
+        assert {name: value for name, value in one.items() if value is not None} == other
+
+
 def test_one_that_waits_can_be_ended(fresh_service: Service) -> None:
     problem(send(fresh_service, "a,label\n1,x\n", roles='{"a": "king"}'), 422, "invalid")
     first, again = (send(fresh_service, table(20), {"Idempotency-Key": "once"}) for _ in range(2))
