@@ -1,11 +1,13 @@
 """One training set, fitted as a whole or in folds; nothing that is fitted sees a row it is judged on."""
 
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
+from joblib.parallel import get_active_backend
 from numpy.typing import NDArray
 from sklearn.base import clone
 
@@ -156,23 +158,65 @@ def out_of_fold_scores(
         NaN where no part validates a row.
     """
     steps = len(parts) + 1
+    # Other processes, and other machines, send no rounds back.
+    together = _Together(progress, steps) if progress is not None and _in_threads() else None
     if effective_n_jobs(n_jobs) == 1:
         scored: Iterator[NDArray[np.float64]] = (
             score_part(booster, rows, part, rounds_of(progress, "out_of_fold", fold, steps))
             for fold, part in enumerate(parts)
         )
     else:
-        tasks = (delayed(score_part)(booster, rows, part, None) for part in parts)
+        rounds = [None if together is None else together.rounds_of(fold) for fold in range(len(parts))]
+        tasks = (
+            delayed(score_part)(booster, rows, part, callback)
+            for part, callback in zip(parts, rounds, strict=True)
+        )
         scored = Parallel(n_jobs=n_jobs, return_as="generator")(tasks)
     scores: NDArray[np.float64] | None = None
     for fold, ((_, valid), part_scores) in enumerate(zip(parts, scored, strict=True)):
         if scores is None:
             scores = np.full((len(rows.y), part_scores.shape[1]), np.nan)
         scores[valid] = part_scores
-        if progress is not None:
+        if together is not None:
+            together.end(fold, len(parts))
+        elif progress is not None:
             progress("out_of_fold", fold + 1, len(parts), (fold + 1) / steps, {})
     assert scores is not None
     return scores
+
+
+def _in_threads() -> bool:
+    """Whether what runs side by side shares memory."""
+    return bool(getattr(get_active_backend()[0], "supports_sharedmem", False))
+
+
+class _Together:
+    """Rounds of fits that run side by side in threads, as progress of the whole; the first one is told."""
+
+    def __init__(self, progress: Progress, steps: int) -> None:
+        self._progress, self._steps = progress, steps
+        self._done = dict[int, float]()
+        self._lock = threading.Lock()
+
+    def rounds_of(self, fold: int) -> RoundCallback:
+        """Callback of the fit of one fold."""
+
+        def report(number: int, rounds: int, figures: Mapping[str, float]) -> None:
+            with self._lock:
+                self._done[fold] = number / rounds
+                if fold == min(one for one, share in self._done.items() if share < 1.0 or one == fold):
+                    self._progress("out_of_fold", number, rounds, self._share(), figures)
+
+        return report
+
+    def end(self, fold: int, folds: int) -> None:
+        """Note that a fold is through, perhaps before its last round."""
+        with self._lock:
+            self._done[fold] = 1.0
+            self._progress("out_of_fold", fold + 1, folds, self._share(), {})
+
+    def _share(self) -> float:
+        return sum(self._done.values()) / self._steps
 
 
 def mixed(

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from joblib import parallel_config
 from sklearn.naive_bayes import GaussianNB
 
 from costboost.cross_fitting import BoosterScore, TrainingSet, fit_rows, out_of_fold_scores, rounds_of
@@ -52,3 +53,16 @@ def test_rounds_of_one_fit_are_progress_of_the_whole():
     assert report(5, 10, {"error": 0.25}) is None
     assert seen == [("boosting", 5, 10, pytest.approx(0.625), {"error": 0.25})]
     assert rounds_of(None, "boosting", 0, 1) is None
+
+
+def test_rounds_of_folds_in_threads_rise_as_one_and_carry_figures():
+    seen = []
+    with parallel_config(backend="threading", n_jobs=2):
+        out_of_fold_scores(
+            make("cgada", {"n_estimators": 30}), rows(), PARTS, progress=lambda *step: seen.append(step)
+        )
+    fractions = [step[3] for step in seen]
+    assert fractions == sorted(fractions)
+    assert fractions[-1] == pytest.approx(len(PARTS) / (len(PARTS) + 1))
+    assert any(0 < step[4].get("error", 0) < 0.5 for step in seen)
+    assert [step[1] for step in seen if not step[4]] == [*range(1, len(PARTS) + 1)]

@@ -76,7 +76,7 @@ function options(chart, width, state) {
         time: false,
         ...rangeOf(chart),
       },
-      ...(chart.square ? { y: { range: [0, 1] } } : {}),
+      y: { range: chart.square ? [0, 1] : amountsBetween },
     },
     cursor: { drag: { x: false, y: false }, points: { size: 6 } },
     axes: [horizontal, vertical],
@@ -95,9 +95,20 @@ function options(chart, width, state) {
 function rangeOf(chart) {
   if (chart.square) return { range: [0, 1] };
   if (chart.categories) return { range: [-0.6, chart.x.length - 0.4] };
+  return { range: pointsBetween };
+}
+
+// Numbers may come later, so a range is worked out anew each time.
+function pointsBetween(_, low, high) {
+  if (low === null) return [0, 1];
   // Around a single point uPlot would show all from nought to twice as much.
-  const half = Math.max(Math.abs(chart.x[0]) * 1e-4, 1);
-  return chart.x.length === 1 ? { range: [chart.x[0] - half, chart.x[0] + half] } : {};
+  const half = low === high ? Math.max(Math.abs(low) * 1e-4, 1) : 0;
+  return [low - half, high + half];
+}
+
+function amountsBetween(_, low, high) {
+  if (low === null || (low === 0 && high === 0)) return [0, 1];
+  return uPlot.rangeNum(low, high, 0.1, true);
 }
 
 function mark(plot, at) {

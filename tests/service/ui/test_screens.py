@@ -98,18 +98,19 @@ def test_a_training_is_asked_for_watched_and_looked_at(shop: Shop, page: Page, s
     assert shop.service.http.get("/v1/models/asked/versions/1").json()["params"]["n_estimators"] == 7
 
 
-def test_a_training_can_be_ended(shop: Shop, page: Page, sound: Sound) -> None:
-    spec = {"model": "ended", "dataset": shop.dataset, "cost_spec": shop.cost_spec, "algorithm": "lpboost"}
-    jobs = [
-        shop.service.http.post("/v1/training-jobs", json={**spec, "seed": seed}).json()["id"]
-        for seed in (0, 1)
-    ]
-    page.goto(f"{shop.address}/ui/jobs/{jobs[1]}")
+def test_a_training_draws_its_rounds_and_can_be_ended(shop: Shop, page: Page, sound: Sound) -> None:
+    params = {"n_estimators": 10_000, "early_stopping": 10_000}
+    spec = {"model": "ended", "dataset": shop.dataset, "cost_spec": shop.cost_spec, "algorithm": "adacost"}
+    job = shop.service.http.post("/v1/training-jobs", json={**spec, "params": params}).json()["id"]
+    page.goto(f"{shop.address}/ui/jobs/{job}")
+    expect(page.locator("#rounds-error canvas")).to_be_visible()
+    cost = page.locator("#rounds-valid_expected_cost")
+    cost.get_by_text("Numbers as a table").click()
+    expect(cost.locator(".scroll tbody tr").nth(1).locator("td").nth(1)).to_contain_text("EUR")
+    sound(page)
     page.get_by_role("button", name="End this training").click()
     expect(page.get_by_text("It was ended on request")).to_be_visible()
     sound(page)
-    shop.service.http.post(f"/v1/training-jobs/{jobs[0]}/cancel")
-    shop.service.wait(jobs[0])
 
 
 def test_other_costs_are_tried_and_kept(shop: Shop, page: Page, sound: Sound) -> None:
