@@ -1,7 +1,5 @@
 """From exceptions to problem+json; the only place that knows which error has which status code."""
 
-import errno
-
 import structlog
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
@@ -31,6 +29,7 @@ from service.domain.errors import (
     UnsupportedMediaTypeError,
 )
 from service.domain.faults import field_errors, refusal
+from service.domain.storage import outage_of
 from service.logs import frames
 
 STATUS: dict[type[CostboostError], int] = {
@@ -90,6 +89,8 @@ def unexpected(request: Request, error: Exception) -> Response:
 async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, CostboostError)
     headers = {} if error.retry_after is None else {"Retry-After": str(error.retry_after)}
+    if isinstance(error, UnavailableError):
+        log.warning("unavailable", code=error.code, detail=error.detail)
     if isinstance(error, UnauthorizedError):
         headers["WWW-Authenticate"] = 'Bearer realm="costboost"'
     return problem(
@@ -147,10 +148,8 @@ def _is_outage(error: DBAPIError) -> bool:
 
 async def _storage(request: Request, error: Exception) -> Response:
     assert isinstance(error, OSError)
-    if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-        return unexpected(request, error)
-    log.warning("storage full")
-    return _retry(request, "storage_full", "no space is left in the storage")
+    outage = outage_of(error)
+    return unexpected(request, error) if outage is None else await _refused(request, outage)
 
 
 def _retry(request: Request, code: str, detail: str) -> Response:

@@ -33,7 +33,7 @@ CODES: Final[dict[str, tuple[str, ...]]] = {
     "422": ("invalid", "idempotency_mismatch"),
     "428": ("precondition_required",),
     "429": ("rate_limited", "too_many_jobs"),
-    "503": ("busy", "database_unavailable", "storage_full"),
+    "503": ("busy", "database_unavailable", "storage_full", "storage_unavailable"),
 }
 #: What else 422 answers, by the tag of the operation.
 INVALID: Final[dict[str, tuple[str, ...]]] = {

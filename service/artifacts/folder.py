@@ -1,18 +1,18 @@
 """Artifacts in a local folder: named by the sha256 of their bytes, written whole or not at all."""
 
-import errno
 import hashlib
 import os
 import secrets
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, cast
 
 from service.artifacts.digests import SHA256, digest_of, require_sha256
 from service.domain.errors import ConflictError, UnavailableError
+from service.domain.storage import outage_of, storage_away
 
 _CHUNK = 1 << 20
 
@@ -41,37 +41,40 @@ class FolderStore:
         Raises
         ------
         UnavailableError
-            `storage_full`: there is no room; nothing is left behind.
+            `storage_full` or `storage_unavailable`; nothing is left behind.
         """
         digest = hashlib.sha256(data).hexdigest()
-        if not self._is_renewed(digest):
-            with self.spool() as path:
-                with _no_room_is_unavailable():
+        with _usable():
+            if not self._is_renewed(digest):
+                with self.spool() as path:
                     path.write_bytes(data)
-                self._keep(path, digest)
+                    self._keep(path, digest)
         return digest
 
     def put_file(self, path: Path) -> str:
         """Store what a file holds and return its sha256 (hex); a file of :meth:`spool` is moved."""
         if path.parent != self._incoming:
-            with self.spool() as copy, path.open("rb") as source, _no_room_is_unavailable():
+            with _usable(), self.spool() as copy, path.open("rb") as source:
                 with copy.open("wb") as target:
                     while chunk := source.read(_CHUNK):
                         target.write(chunk)
                 return self.put_file(copy)
-        digest = digest_of(path)
-        self._keep(path, digest)
+        with _usable():
+            digest = digest_of(path)
+            self._keep(path, digest)
         return digest
 
     @contextmanager
     def spool(self) -> Iterator[Path]:
         """Give a fresh file on the store's disk to write into; it is gone afterwards unless it was stored."""
         path = self._incoming / secrets.token_hex(16)
-        path.touch(mode=0o600, exist_ok=False)
+        with _usable():
+            path.touch(mode=0o600, exist_ok=False)
         try:
             yield path
         finally:
-            path.unlink(missing_ok=True)
+            with suppress(OSError):  # a sweep removes it
+                path.unlink(missing_ok=True)
 
     def scratch(self, memory: int) -> BinaryIO:
         """Give a nameless file on the store's disk, in memory while it is small; closed, it is gone."""
@@ -84,11 +87,14 @@ class FolderStore:
         ------
         ConflictError
             `artifact_missing`.
+        UnavailableError
+            `storage_unavailable`.
         """
-        try:
-            return self._path(sha256).open("rb")
-        except FileNotFoundError:
-            raise ConflictError("artifact_missing", "the stored bytes are no longer there") from None
+        with _usable():
+            try:
+                return self._path(sha256).open("rb")
+            except FileNotFoundError:
+                raise ConflictError("artifact_missing", "the stored bytes are no longer there") from None
 
     def read(self, sha256: str) -> bytes:
         """Read a whole artifact.
@@ -97,8 +103,10 @@ class FolderStore:
         ------
         ConflictError
             `artifact_missing`, or `artifact_corrupt` when the bytes are not those that were stored.
+        UnavailableError
+            `storage_unavailable`.
         """
-        with self.open(sha256) as file:
+        with _usable(), self.open(sha256) as file:
             data = file.read()
         if hashlib.sha256(data).hexdigest() != sha256:
             raise ConflictError("artifact_corrupt", "the stored bytes are not those that were written")
@@ -110,7 +118,8 @@ class FolderStore:
 
     def delete(self, sha256: str) -> None:
         """Remove an artifact; one that is not there is no error."""
-        self._path(sha256).unlink(missing_ok=True)
+        with _usable():
+            self._path(sha256).unlink(missing_ok=True)
 
     def list(self) -> Iterator[str]:
         """Yield the sha256 of each artifact."""
@@ -147,7 +156,7 @@ class FolderStore:
             with self.spool() as path:
                 path.write_bytes(b"probe")
                 _sync(path)
-        except OSError:
+        except (OSError, UnavailableError):
             return False
         return True
 
@@ -165,14 +174,13 @@ class FolderStore:
 
     def _keep(self, path: Path, sha256: str) -> None:
         target = self._path(sha256)
-        with _no_room_is_unavailable():
-            _sync(path)
-            for folder in (target.parent.parent, target.parent):
-                if not folder.exists():
-                    folder.mkdir(exist_ok=True)
-                    _sync(folder.parent)
-            path.replace(target)
-            _sync(target.parent)
+        _sync(path)
+        for folder in (target.parent.parent, target.parent):
+            if not folder.exists():
+                folder.mkdir(exist_ok=True)
+                _sync(folder.parent)
+        path.replace(target)
+        _sync(target.parent)
 
 
 def delete_old(folder: Path, seconds: float) -> int:
@@ -200,10 +208,9 @@ def _sync(path: Path) -> None:
 
 
 @contextmanager
-def _no_room_is_unavailable() -> Iterator[None]:
+def _usable() -> Iterator[None]:
+    """Say in our words that the folder cannot be used; only what is done to it stands within."""
     try:
         yield
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-            raise
-        raise UnavailableError("storage_full", "there is no room in the store", retry_after=60) from error
+        raise outage_of(error) or storage_away(error) from error

@@ -42,6 +42,8 @@ class ArtifactStore(Protocol):
         ------
         ConflictError
             `artifact_missing`.
+        UnavailableError
+            `storage_unavailable`.
         """
 
     def read(self, sha256: str) -> bytes:
@@ -51,6 +53,8 @@ class ArtifactStore(Protocol):
         ------
         ConflictError
             `artifact_missing`, or `artifact_corrupt` when the bytes are not those that were stored.
+        UnavailableError
+            `storage_unavailable`.
         """
 
     def exists(self, sha256: str) -> bool:

@@ -341,7 +341,7 @@ PROBLEMS: dict[str, Problem] = {
     ),
     "storage_unavailable": Problem(
         "Storage unavailable",
-        "The bucket in which datasets and models are kept cannot be reached just now.",
+        "The folder or bucket in which datasets and models are kept cannot be used just now.",
         "Send the request again after `Retry-After`. If it lasts: `GET /readyz` and `COSTBOOST_STORE_URL`.",
     ),
     "storage_full": Problem(

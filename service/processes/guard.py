@@ -1,13 +1,13 @@
 """How a guarded child ends, and what it may use."""
 
-import errno
 import traceback
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from service.domain import errors
-from service.domain.errors import CostboostError, FieldError, UnavailableError
+from service.domain.errors import CostboostError, FieldError
+from service.domain.storage import outage_of
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,8 @@ class Outcome:
 
 def error_to_json(error: BaseException) -> dict[str, Any]:
     """Turn an exception into plain JSON for the way to the parent."""
-    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-        error = UnavailableError("storage_full", "there is no room left on the disk", retry_after=60)
+    if isinstance(error, OSError):
+        error = outage_of(error) or error
     if not isinstance(error, CostboostError):
         places = [f"{f.filename}:{f.lineno} {f.name}" for f in traceback.extract_tb(error.__traceback__)]
         return {"kind": type(error).__name__, "memory": isinstance(error, MemoryError), "frames": places}

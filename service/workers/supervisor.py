@@ -40,6 +40,8 @@ TARGETS: dict[type[Job], str] = {
 _OUTAGES = ("storage_unavailable", "compute_unavailable")
 #: Longest pause between two tries to reach the database, in seconds.
 LONGEST_PAUSE = 5.0
+#: Between two attempts of a job that found no storage or no cluster, in seconds.
+OUTAGE_PAUSE = 1.0
 
 log = structlog.get_logger("service.workers")
 
@@ -156,6 +158,7 @@ class Supervisor:
         if outcome.ending is Ending.DIED:
             return False
         if _is_outage(outcome):
+            self._stopping.wait(OUTAGE_PAUSE)
             return not attempts.hand_back(sessions, job) and self._settle(job)
         if outcome.ending is Ending.CANCELLED:
             # Lost to a cancel or to a newer attempt; otherwise this worker stops.

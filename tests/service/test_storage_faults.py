@@ -1,7 +1,8 @@
-"""A disk that is full: 503 `storage_full`, nothing half-written, and all well once there is room."""
+"""A disk that is full, fails or may not be used: 503, nothing half-written, and all well once it is back."""
 
 import errno
 import os
+import resource
 import shutil
 import sqlite3
 import subprocess
@@ -32,6 +33,7 @@ class SmallDisk:
 
     http: httpx2.Client
     root: Path
+    pid: int
 
     def fill(self) -> Path:
         """Take all the room that is left."""
@@ -59,7 +61,7 @@ def small_disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SmallDisk]:
         )
     try:
         with httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=60.0) as http:
-            yield SmallDisk(http, Path(f"/proc/{process.pid}/root{folder}"))
+            yield SmallDisk(http, Path(f"/proc/{process.pid}/root{folder}"), process.pid)
     finally:
         process.terminate()
         process.wait(30)
@@ -107,14 +109,59 @@ def test_a_full_disk_refuses_and_forgets_nothing(
     database.close()
 
 
+def test_too_many_open_files_are_an_outage(small_disk: SmallDisk, wait_until: Callable[..., None]) -> None:
+    """Not one file more can be opened; the connection that asks is open already."""
+    wait_until(lambda: is_ready(small_disk), 60.0)
+    kept, csv = upload(small_disk, table(100, seed=2)), table(100, seed=3)
+    usual = resource.prlimit(small_disk.pid, resource.RLIMIT_NOFILE)
+    resource.prlimit(small_disk.pid, resource.RLIMIT_NOFILE, (3, usual[1]))
+    try:
+        refused = problem(upload(small_disk, csv), 503, "storage_unavailable")
+        assert "Too many open files" in refused["detail"]
+        content = small_disk.http.get(f"{kept.headers['location']}/content")
+        assert (content.status_code, content.headers["retry-after"]) == (503, "5")
+        assert small_disk.http.get("/livez").status_code == 200
+    finally:
+        resource.prlimit(small_disk.pid, resource.RLIMIT_NOFILE, usual)
+    assert upload(small_disk, csv).status_code == 201
+
+
+@pytest.mark.parametrize("reason", [errno.EIO, errno.EROFS, errno.EACCES])
+def test_what_cannot_be_read_is_an_outage(
+    sqlite_service: Service, monkeypatch: pytest.MonkeyPatch, reason: int
+) -> None:
+    http = sqlite_service.http
+    kept = sqlite_service.upload(table(50, seed=39))
+    store = sqlite_service.wiring.store
+    assert isinstance(store, FolderStore)
+    opened = Path.open
+
+    def failing(path: Path, *arguments: Any, **options: Any) -> Any:
+        if path.is_relative_to(store.root) and path.parent.name != "incoming":
+            raise OSError(reason, os.strerror(reason), str(path))
+        return opened(path, *arguments, **options)
+
+    for end in ("content", "profile"):
+        with monkeypatch.context() as patched:
+            patched.setattr(Path, "open", failing)
+            answer = http.get(f"/v1/datasets/{kept['id']}/{end}")
+        refused = problem(answer, 503, "storage_unavailable")
+        assert int(answer.headers["retry-after"]) > 0
+        assert str(store.root) not in refused["detail"]
+        assert http.get(f"/v1/datasets/{kept['id']}/{end}").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("reason", "code"), [(errno.ENOSPC, "storage_full"), (errno.EIO, "storage_unavailable")]
+)
 def test_a_store_that_fails_at_any_step_leaves_no_row(
-    sqlite_service: Service, monkeypatch: pytest.MonkeyPatch
+    sqlite_service: Service, monkeypatch: pytest.MonkeyPatch, reason: int, code: str
 ) -> None:
     """Each call that makes bytes durable or names them fails in turn, until none is left to fail.
 
     Bytes that have their name already may stay: nothing refers to them, and a sweep deletes them.
     """
-    http, csv = sqlite_service.http, table(50, seed=38).encode()
+    http, csv = sqlite_service.http, table(50, seed=38 + reason).encode()
     assert isinstance(sqlite_service.wiring.store, FolderStore)
     incoming = sqlite_service.wiring.store.root / "incoming"
 
@@ -126,20 +173,20 @@ def test_a_store_that_fails_at_any_step_leaves_no_row(
         calls = count()
         with monkeypatch.context() as patched:
             for owner, name in ((os, "fsync"), (Path, "replace"), (Path, "mkdir")):
-                patched.setattr(owner, name, _failing(getattr(owner, name), calls, step))
+                patched.setattr(owner, name, _failing(getattr(owner, name), calls, step, reason))
             answer = http.post("/v1/datasets", content=csv, headers={"Content-Type": "text/csv"})
         if answer.status_code == 201:
             break
-        problem(answer, 503, "storage_full")
+        problem(answer, 503, code)
         assert (listed(), list(incoming.iterdir())) == (before, []), step
     assert step > 3
     assert listed() == [answer.json()["id"], *before]
 
 
-def _failing(real: Callable[..., Any], calls: Iterator[int], step: int) -> Callable[..., Any]:
+def _failing(real: Callable[..., Any], calls: Iterator[int], step: int, reason: int) -> Callable[..., Any]:
     def call(*arguments: Any, **options: Any) -> Any:
         if next(calls) == step:
-            raise OSError(errno.ENOSPC, "full")
+            raise OSError(reason, os.strerror(reason))
         return real(*arguments, **options)
 
     return call
