@@ -13,10 +13,10 @@ SEED  ?=
 FUZZ_SEED := $(or $(SEED),$(strip $(shell od -An -N4 -tu4 /dev/urandom)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow coverage chaos fuzz audit compose-test check format bench bench-full load data paper money docs serve clean constraints vendor
+.PHONY: help demo test test-slow coverage coverage-branch mutation chaos fuzz audit vulnerabilities secrets compose-test check format bench bench-full load data paper money docs serve clean constraints vendor
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.service ## train and predict on bundled data, in money; starts and stops its own service
 	@$(BIN)/python demo/demo.py
@@ -31,6 +31,12 @@ coverage: $(VENV)/.installed ## lines of the library that its tests run; fails b
 	@$(BIN)/python -m pytest tests/costboost costboost -m "not slow" -n 2 --dist loadfile -q \
 	    --cov --cov-report=term:skip-covered --cov-fail-under=95
 
+mutation: $(VENV)/.mutation ## change the cost code and what decides, line by line: fails where tests notice less than 85 %
+	@$(BIN)/python -m mutmut run --max-children 2
+	@$(BIN)/python -m mutmut export-cicd-stats
+	@$(BIN)/python -c 'import json, sys; n = json.load(open("mutants/mutmut-cicd-stats.json")); \
+	    share = (n["killed"] + n["timeout"]) / n["total"]; print(f"noticed: {share:.1%}"); sys.exit(share < 0.85)'
+
 chaos: $(VENV)/.installed ## 10,000 jobs and 2,000 fits on each database while everything is killed; CHAOS="--jobs 500 --fits 50"
 	@$(BIN)/python -m tests.chaos $(CHAOS)
 
@@ -41,6 +47,12 @@ fuzz: $(VENV)/.installed ## draw requests, on both databases, and mutations of a
 
 audit: $(VENV)/.service ## licences of all that the service installs, and an SBOM (CycloneDX) in build/sbom.json
 	@$(BIN)/python scripts/inventory.py build/sbom.json
+
+vulnerabilities: $(VENV)/.audit ## known faults of the pinned versions, from PyPI; fails where that cannot be asked
+	@$(BIN)/pip-audit --strict --desc --no-deps --disable-pip --requirement constraints.txt
+
+secrets: $(VENV)/.service ## search every commit for keys, tokens and passwords
+	@$(BIN)/python scripts/find_secrets.py
 
 compose-test: ## build the deployment with docker-compose, use it, break it, take it down; needs Docker
 	@$(PYTHON) deploy/compose_test.py
@@ -78,7 +90,7 @@ serve: $(VENV)/.service ## API and worker on http://127.0.0.1:8000, data kept in
 
 clean: ## remove the environment and every cache; leaves ./var, where `make serve` keeps its data
 	rm -rf $(VENV) .venv-constraints benchmarks/environments .mypy_cache .ruff_cache .pytest_cache .hypothesis \
-	    .import_linter_cache .coverage htmlcov build dist site
+	    .import_linter_cache .coverage htmlcov mutants build dist site
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Two stamps: the demo and the service need no test tools, and installing those would double the newcomer's wait.
@@ -118,11 +130,19 @@ $(VENV)/.docs: $(VENV)/.service
 	@$(PIP) install --constraint constraints.txt --no-build-isolation --editable '.[docs]'
 	@touch $@
 
+$(VENV)/.audit: $(VENV)/.service
+	@$(PIP) install --constraint constraints.txt --no-build-isolation --editable '.[audit]'
+	@touch $@
+
+$(VENV)/.mutation: $(VENV)/.installed
+	@$(PIP) install --constraint constraints.txt --no-build-isolation --editable '.[mutation]'
+	@touch $@
+
 constraints: ## resolve pyproject.toml afresh and write constraints.txt
 	rm -rf .venv-constraints
 	$(PYTHON) -m venv .venv-constraints
 	.venv-constraints/bin/python -m pip -qq install hatchling editables
-	.venv-constraints/bin/python -m pip -qq install --no-build-isolation --editable '.[dev,bench,otel,docs]'
+	.venv-constraints/bin/python -m pip -qq install --no-build-isolation --editable '.[dev,bench,otel,docs,audit,mutation]'
 	{ echo "# The exact versions Costboost is tested with. Written by \`make constraints\`; do not edit by hand."; \
 	  .venv-constraints/bin/python -m pip freeze --exclude-editable; } > constraints.txt
 	rm -rf .venv-constraints

@@ -6,3 +6,5 @@ from hypothesis import settings
 # Drawn anew by whoever looks for faults, the same each time where a run decides what lands.
 settings.register_profile("costboost", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("costboost")
+# A mutant is tried by few examples, the same in every run (`make mutation`).
+settings.register_profile("mutation", deadline=None, derandomize=True, database=None, max_examples=25)

@@ -108,6 +108,13 @@ def test_the_cautious_action_regrets_least() -> None:
     assert report.worst_regret[0] == pytest.approx(0.1 * 90 - 0.9)
 
 
+def test_who_has_one_action_regrets_nothing() -> None:
+    p, costs = np.array([[0.5, 0.5]]), np.array([[0.0], [9.0]])
+    report = cost_range_report(p, costs, costs + 1, serves=(0,))
+    assert report.worst_regret.tolist() == [0.0]
+    assert report.cautious.tolist() == [0]
+
+
 def test_costs_outside_their_range_are_refused() -> None:
     p, low = np.array([[0.5, 0.5]]), np.array([[0.0, 1.0], [1.0, 0.0]])
     with pytest.raises(ValueError, match="within its range"):

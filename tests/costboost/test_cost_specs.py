@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from costboost.cost_cells import CostCell
-from costboost.cost_specs import Action, CostSpec, Review
+from costboost.cost_specs import Action, CostSpec, Review, UnservedActionsError
 from costboost.costs import UnreasonableCostsError
 from costboost.decisions import decide
 from tests.costboost.strategies import binary_specs, cells
@@ -49,6 +49,14 @@ def test_a_cell_says_which_column_it_needs(columns):
         CostCell(per={"amount": 1.0}).evaluate(columns, 1)
 
 
+def test_a_cell_is_made_of_one_number_or_is_one():
+    cell = CostCell(5.0)
+    assert CostCell.of(cell) is cell
+    assert CostCell.of(5) == cell
+    with pytest.raises(ValueError, match="a cost is one number"):
+        CostCell.of(np.array([1.0, 2.0]))
+
+
 @pytest.mark.parametrize(
     "fields", [{"fixed": NAN}, {"per": {"a": INF}}, {"min": NAN}, {"max": INF}, {"min": 2, "max": 1}]
 )
@@ -83,6 +91,8 @@ def test_a_matrix_of_cells_has_the_classes_as_actions():
     assert spec.serves == (0, 1, 2)
     assert spec.evaluate(n=7).tolist() == [[0, 1, 2], [5, 0, 1], [9, 3, 0]]
     assert spec.cell_name(2, 0) == "c x a"
+    # Of two classes the second is the positive one where nothing else is said.
+    assert CostSpec.from_matrix([[0, 1], [9, 0]], ("a", "b")) == CostSpec.binary(9, 1, classes=("a", "b"))
 
 
 def test_actions_serve_the_class_they_are_cheapest_for():
@@ -98,10 +108,11 @@ def test_actions_serve_the_class_they_are_cheapest_for():
     assert spec.serves == (0, 1)
     assert spec.cell_name(1, 0) == "fn"
     assert CostSpec.from_actions(("a", "b"), ("b", "a"), {("a", "b"): 1, ("b", "a"): 1}).serves == (1, 0)
-    with pytest.raises(ValueError, match="cheapest for no class"):
+    with pytest.raises(UnservedActionsError, match="cheapest for no class") as refused:
         CostSpec.from_actions(
             ("a", "b"), ("x", "y", "z"), {("a", "y"): 2, ("a", "z"): 1, ("b", "x"): 2, ("b", "z"): 1}
         )
+    assert pickle.loads(pickle.dumps(refused.value)).actions == refused.value.actions == ("z",)
     with pytest.raises(ValueError, match="no cost cell"):
         CostSpec.from_actions(("a", "b"), ("a", "b"), {("a", "c"): 1})
 

@@ -77,6 +77,13 @@ def test_unreasonable_costs_are_refused_by_name(costs, named):
     assert pickle.loads(pickle.dumps(refused.value)).cells == named
 
 
+def test_a_cost_is_one_number_and_has_one_of_four_names():
+    with pytest.raises(ValueError, match="cost_fn is one number for all rows"):
+        CostMatrix(cost_fn=[9.0, 8.0], cost_fp=1.0)
+    with pytest.raises(TypeError, match="not cost_fx, fn"):
+        CostMatrix(cost_fn=9.0, cost_fp=1.0, cost_fx=1.0, fn=2.0)
+
+
 def test_a_large_matrix_names_its_cells_by_place():
     with pytest.raises(UnreasonableCostsError, match=r"matrix\[2\]\[0\]"):
         CostMatrix.from_matrix([[0, 1, 1], [1, 0, 1], [0, 1, 0]])
@@ -120,6 +127,12 @@ def test_regrets_of_three_classes_are_means_over_the_wrong_decisions():
 def test_a_review_is_neither_right_nor_wrong():
     costs = np.array([[0.0, 3, 10], [100, 28, 0]])
     assert regrets(costs, (0, None, 1), np.array([0, 1])).tolist() == [10, 100]
+
+
+def test_a_class_that_no_action_serves_makes_no_row_unreasonable():
+    # Class 2 has no right action, and what else it costs is no fault of the row.
+    costs = np.array([[[0.0, 1.0], [9.0, 0.0], [5.0, 5.0]]])
+    assert unreasonable_rows(costs, (0, 1)).tolist() == [False]
 
 
 @given(st.data(), st.integers(2, 4))

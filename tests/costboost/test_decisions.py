@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as hnp
 from costboost.cost_cells import CostCell
 from costboost.cost_specs import Action, CostSpec, Review
 from costboost.costs import CostMatrix
-from costboost.decisions import correct_priors, decide, decide_by_label, decide_by_threshold
+from costboost.decisions import correct_priors, decide, decide_by_label, decide_by_threshold, decide_row
 from tests.costboost import naive
 from tests.costboost.strategies import cost_matrices, probabilities, row_costs
 
@@ -174,6 +174,16 @@ def test_worked_row_equals_the_naive_twin(name):
 
 
 @pytest.mark.parametrize("name", ROWS)
+def test_worked_row_without_arrays(name):
+    row, answer = ROWS[name], of(ROWS[name])
+    alone = decide_row(row.p, row.costs, serves=row.serves, positive=row.positive)
+    assert (alone.decision, alone.label) == (row.decision, row.label)
+    assert alone.expected_cost == answer.expected_cost[0].tolist()
+    np.testing.assert_array_equal(alone.threshold, answer.threshold[0])
+    np.testing.assert_array_equal(alone.thresholds, answer.thresholds[0])
+
+
+@pytest.mark.parametrize("name", ROWS)
 def test_constant_costs_decide_as_the_same_costs_per_row(name):
     row = ROWS[name]
     p, costs = np.array([row.p, row.p]), np.array(row.costs, dtype=float)
@@ -233,6 +243,25 @@ def test_a_row_alone_equals_the_same_row_in_a_batch(data, n_classes):
         assert batch.decision[i] == naive.decide_row(p[i].tolist(), costs[i].tolist(), serves)
         expected = [naive.expected_cost(p[i].tolist(), costs[i].tolist(), a) for a in range(n_actions)]
         assert batch.expected_cost[i].tolist() == expected
+
+
+@given(st.data(), st.integers(2, 4))
+def test_the_decision_of_a_row_is_that_of_the_batch(data, n_classes):
+    p = data.draw(probabilities(n_classes, max_rows=4))
+    n_actions = data.draw(st.integers(1, 4))
+    serves = data.draw(
+        st.lists(st.none() | st.integers(0, n_classes - 1), min_size=n_actions, max_size=n_actions)
+    )
+    assume(any(k is not None for k in serves))
+    positive = data.draw(st.integers(0, 1)) if n_classes == 2 else None
+    costs = data.draw(row_costs(len(p), n_classes, n_actions))
+    batch = decide(p, costs, serves=serves, positive=positive)
+    for i in range(len(p)):
+        alone = decide_row(p[i].tolist(), costs[i].tolist(), serves=serves, positive=positive)
+        assert (batch.decision[i], batch.label[i]) == (alone.decision, alone.label)
+        assert batch.expected_cost[i].tolist() == alone.expected_cost
+        assert np.array_equal(batch.threshold[i], alone.threshold, equal_nan=True)
+        assert np.array_equal(batch.thresholds[i], alone.thresholds, equal_nan=True)
 
 
 def test_large_batches_hold_the_numbers_of_single_rows():

@@ -4,19 +4,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
 
 from costboost.calibration import Calibrator, IsotonicCalibrator, SigmoidCalibrator
 from costboost.cost_cells import CostCell
 from costboost.cost_specs import Action, CostSpec, Review
 from costboost.costs import unreasonable_rows
-from costboost.decisions import decide, decide_row
 from costboost.features import FeatureEncoder
 from costboost.scorer import Scorer
 from costboost.single_row import RowScorer
 from costboost.terms import Terms
-from tests.costboost.strategies import probabilities, row_costs
 
 TYPES = {"amount": "number", "city": "category"}
 TRAINED = {"amount": np.array([1.0, 2.0, 3.0]), "city": np.array(["a", "b", None], dtype=object)}
@@ -130,22 +126,3 @@ def test_a_cost_that_is_not_finite_has_no_answer(amount):
 def test_only_expected_costs_decide_a_single_row():
     with pytest.raises(ValueError, match="expected cost"):
         RowScorer(replace(_scorer(), rule="sign"))
-
-
-@given(st.data(), st.integers(2, 4))
-def test_the_decision_of_a_row_is_that_of_the_batch(data, n_classes):
-    p = data.draw(probabilities(n_classes, max_rows=4))
-    n_actions = data.draw(st.integers(1, 4))
-    serves = data.draw(
-        st.lists(st.none() | st.integers(0, n_classes - 1), min_size=n_actions, max_size=n_actions)
-    )
-    assume(any(k is not None for k in serves))
-    positive = data.draw(st.integers(0, 1)) if n_classes == 2 else None
-    costs = data.draw(row_costs(len(p), n_classes, n_actions))
-    batch = decide(p, costs, serves=serves, positive=positive)
-    for i in range(len(p)):
-        alone = decide_row(p[i].tolist(), costs[i].tolist(), serves=serves, positive=positive)
-        assert (batch.decision[i], batch.label[i]) == (alone.decision, alone.label)
-        assert batch.expected_cost[i].tolist() == alone.expected_cost
-        assert np.array_equal(batch.threshold[i], alone.threshold, equal_nan=True)
-        assert np.array_equal(batch.thresholds[i], alone.thresholds, equal_nan=True)
