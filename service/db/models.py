@@ -44,6 +44,9 @@ def add_version(session: Session, job: TrainingJob, at: datetime, **content: Any
     if (alias := job.spec.on_success.alias) is not None:
         reason = f"trained by {job.id}"
         _point(session, maker, model_id, alias, version_number=number, reason=reason, updated_at=at)
+    if (kept := job.spec.on_success.record_rows) is not None:
+        settled = {"record_rows": kept, "revision": ModelRow.revision + 1, "updated_at": at}
+        session.execute(update(ModelRow).where(ModelRow.id == model_id).values(settled))
     session.flush()
     return number
 

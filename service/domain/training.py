@@ -79,6 +79,11 @@ class OnSuccess(_Part):
         description="Alias to point at the new version, such as `challenger`. The first version of a model "
         "becomes `champion` by itself.",
     )
+    record_rows: bool | None = Field(
+        default=None,
+        description="Whether decision records of the model shall hold the rows themselves from then on; left "
+        "out: as the model has it, of a new one they do not.",
+    )
 
 
 class TrainingSpec(_Part):

@@ -11,7 +11,8 @@ from starlette.responses import RedirectResponse, Response
 from service.api.access import opened_by
 from service.api.context import Sender, Tenant, Wired
 from service.api.versions import Number
-from service.domain.errors import CostboostError
+from service.domain.decision_records import DecisionRecord
+from service.domain.errors import CostboostError, NotFoundError
 from service.domain.faults import field_errors, refusal
 from service.domain.feedback import FeedbackItem
 from service.domain.predictions import Selector
@@ -21,6 +22,7 @@ from service.ui.routes import PageRoute
 from service.ui.units import currency_of
 from service.usecases import feedback, models, recording
 from service.usecases.cases import Case, decide_row, look_at
+from service.wiring import Wiring
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False, tags=["predictions"])
 
@@ -59,18 +61,19 @@ def find_case(
 def show_case(request: Request, wired: Wired, tenant: Tenant, prediction: str) -> Response:
     """Show the record of a decision, and its reasons where the row was kept."""
     record, model = recording.read_record(wired.readers, tenant, prediction)
-    case, currency, why_not = None, None, None
+    case, why_not = None, None
+    currency = None if model is None else _currency(wired, record, model.name)
     if model is None:
         why_not = "The model was deleted since."
     elif record.row is None:
         why_not = (
-            "The row was not kept. Models whose records hold rows (`record_rows`) show their reasons here."
+            f"The row was not kept. The settings of {model.name} say whether rows of its decisions are; "
+            "those of decisions from then on have their reasons here."
         )
     else:
         selector = Selector(tenant, model.name, None, record.version_number)
         try:
             loaded = request.app.state.scoring.load(selector)
-            currency = currency_of(wired.readers, tenant, loaded.version)
             case = look_at(loaded, record.row, record.costs)
         except CostboostError as error:
             why_not = f"No reasons can be told: {error.detail}."
@@ -84,6 +87,7 @@ def show_case(request: Request, wired: Wired, tenant: Tenant, prediction: str) -
         steps=steps,
         currency=currency,
         why_not=why_not,
+        known=feedback.read(wired.readers, tenant, record.id),
     )
 
 
@@ -91,13 +95,16 @@ def show_case(request: Request, wired: Wired, tenant: Tenant, prediction: str) -
 @opened_by("feedback")
 def give_label(request: Request, wired: Wired, tenant: Tenant, form: Submitted, prediction: str) -> Response:
     """Take in what a decided row turned out to be."""
-    recording.read_record(wired.readers, tenant, prediction)
+    record, model = recording.read_record(wired.readers, tenant, prediction)
     item = {"prediction_id": prediction, "label": form.required("label"), "amount": form.amount("amount")}
     try:
         feedback.give(wired.sessions, tenant, [FeedbackItem.model_validate(item)])
     except ValidationError as error:
         raise refusal(field_errors(error.errors(), item)) from None
-    return render(request, "parts/labelled.html", label=item["label"])
+    currency = None if model is None else _currency(wired, record, model.name)
+    return render(
+        request, "parts/labelled.html", label=item["label"], amount=item["amount"], currency=currency
+    )
 
 
 @router.get(PATH)
@@ -105,6 +112,14 @@ def show_form(request: Request, wired: Wired, tenant: Tenant, model: str, versio
     """Ask for a row; an ordinary one is filled in."""
     found = models.read_version(wired.readers, tenant, model, version)
     return render(request, "decide.html", model=model, version=found)
+
+
+@router.get(PATH + "/ready")
+def get_ready(request: Request, tenant: Tenant, model: str, version: Number) -> Response:
+    """Load what deciding needs, while somebody still reads the form: the first time it takes seconds."""
+    loaded = request.app.state.scoring.load(Selector(tenant, model, None, version))
+    look_at(loaded, loaded.version.schema["example"])
+    return Response(status_code=204)
 
 
 @router.post(PATH)
@@ -128,6 +143,15 @@ def decide(
         record=record,
         currency=currency_of(wired.readers, sender.tenant, loaded.version),
     )
+
+
+def _currency(wired: Wiring, record: DecisionRecord, model: str) -> str | None:
+    """What the costs of a record were counted in; None where its version is gone."""
+    try:
+        version = models.read_version(wired.readers, record.tenant_id, model, record.version_number)
+    except NotFoundError:
+        return None
+    return currency_of(wired.readers, record.tenant_id, version)
 
 
 def waterfall(case: Case) -> list[Step]:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
@@ -83,6 +83,7 @@ def _environment() -> Environment:
         count=count,
         moment=moment,
         value=value,
+        cell=cell,
         data=data,
         words=words,
         anchor=anchor,
@@ -148,7 +149,27 @@ def value(one: Any) -> str:
         return "yes" if one else "no"
     if isinstance(one, float):
         return f"{one:.6g}"
+    if isinstance(one, dict) and all(isinstance(part, str | int | float | None) for part in one.values()):
+        return ", ".join(f"{words(name)} {value(part)}" for name, part in one.items())
     return one if isinstance(one, str) else json.dumps(one, ensure_ascii=False, default=str)
+
+
+def cell(cost: float | Mapping[str, Any], currency: str | None = None) -> Markup:
+    """Write what an outcome costs, such as "5.00 + 0.02 x amount, at least 15.00"."""
+    if not isinstance(cost, Mapping):
+        return money(cost, currency)
+    terms = [
+        escape(name) if factor == 1 else Markup("{} × {}").format(number(float(factor)), name)
+        for name, factor in cost.get("per", {}).items()
+    ]
+    fixed = cost.get("fixed", 0.0)
+    if fixed or not terms:
+        terms.insert(0, money(fixed, currency))
+    said = Markup(" + ").join(terms)
+    for bound, told in (("min", "at least"), ("max", "at most")):
+        if (amount := cost.get(bound)) is not None:
+            said += Markup(", {} {}").format(told, money(amount, currency))
+    return said
 
 
 def words(name: str) -> str:

@@ -135,7 +135,7 @@ def _spec(form: Form) -> TrainingSpec:
         "algorithm": algorithm,
         "params": _params(algorithm, form),
         "split": _given(split),
-        "on_success": _given({"alias": form.text("alias")}),
+        "on_success": _given({"alias": form.text("alias"), "record_rows": "record_rows" in form or None}),
         **_given({name: form.text(name) for name in _CHOICES}),
         **_given({"min_recall": form.amount("min_recall"), "seed": form.whole("seed")}),
     }

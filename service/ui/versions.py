@@ -4,13 +4,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from fastapi import APIRouter
+from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import Response
 
 from service.api.card_page import card_content
 from service.api.context import Sender, Tenant, Wired
 from service.api.markup import page
+from service.api.models import ModelPatch
 from service.api.versions import Number
+from service.domain.faults import field_errors, refusal
 from service.domain.models import CHAMPION
 from service.ui.charts import curve_charts, shape_chart, threshold_chart
 from service.ui.forms import Submitted
@@ -34,6 +37,26 @@ def show_model(request: Request, wired: Wired, tenant: Tenant, model: str) -> Re
     versions = models.list_versions(wired.readers, tenant, model, _VERSIONS, None)
     currencies = {one.number: currency_of(wired.readers, tenant, one) for one in versions}
     return render(request, "model.html", view=view, versions=versions, currencies=currencies)
+
+
+@router.post("/ui/models/{model}/settings")
+def change_settings(request: Request, wired: Wired, tenant: Tenant, form: Submitted, model: str) -> Response:
+    """Say what is kept of the decisions of a model."""
+    plain = {
+        "description": form.text("description") or "",
+        "record_rows": "record_rows" in form,
+        "retention_days": form.whole("retention_days"),
+        "control_share": form.amount("control_share"),
+        "shadow_alias": form.text("shadow_alias"),
+    }
+    try:
+        wish = ModelPatch.model_validate(plain)
+    except ValidationError as error:
+        raise refusal(field_errors(error.errors(), plain)) from None
+    changes = wish.model_dump(exclude_unset=True)
+    models.change_model(wired.sessions, tenant, model, lambda _: None, changes)
+    request.app.state.scoring.forget(tenant, model)
+    return send_on(request, f"/ui/models/{model}")
 
 
 @router.get("/ui/models/{model}/versions/{version}")

@@ -42,6 +42,12 @@ def give(sessions: sessionmaker[Session], tenant: str, items: Sequence[FeedbackI
     return ledger.counts
 
 
+def read(readers: sessionmaker[Session], tenant: str, prediction_id: str) -> Feedback | None:
+    """Give what counts of what became known of a decision."""
+    with readers() as session:
+        return feedback.current(session, tenant, [prediction_id]).get(prediction_id)
+
+
 def _of(item: FeedbackItem, tenant: str, now: datetime) -> Feedback:
     return Feedback(
         id=new_id("fb"),

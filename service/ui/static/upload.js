@@ -1,6 +1,7 @@
 // Sends a file with its progress, which fetch cannot tell; without this script the form is sent as it is.
 
 const form = document.getElementById("upload");
+const file = form.elements.namedItem("file");
 const sending = document.getElementById("sending");
 
 function tell(share) {
@@ -24,6 +25,24 @@ function answered(request) {
   else problems.textContent = "The file could not be sent: the connection broke. Try again.";
   problems.querySelector(".problem")?.focus();
 }
+
+// What is proposed stands in fields that can be changed; what somebody wrote stays.
+function propose(name, text) {
+  const field = form.elements.namedItem(name);
+  if (!text || (field.value && field.value !== field.dataset.proposed)) return;
+  field.value = field.dataset.proposed = text;
+  field.closest("details")?.setAttribute("open", "");
+}
+
+async function proposeFor(chosen) {
+  propose("name", chosen.name.replace(/(\.[A-Za-z]{1,8}){1,2}$/, ""));
+  if (!/\.csv$/i.test(chosen.name)) return;
+  const [header] = (await chosen.slice(0, 65536).text()).split(/\r?\n/, 1);
+  const columns = header.split(",").map((one) => one.trim().replace(/^"|"$/g, ""));
+  propose("roles.cost", columns.filter((one) => /^costs?_/i.test(one)).join(", "));
+}
+
+file.addEventListener("change", () => file.files.length && proposeFor(file.files[0]));
 
 form.addEventListener("submit", (event) => {
   event.preventDefault();

@@ -5,11 +5,11 @@ import re
 from pathlib import Path
 
 import pytest
-from markupsafe import escape
+from markupsafe import Markup, escape
 from playwright.sync_api import Page, expect
 
-from service.ui import assets
-from service.ui.rendering import count, data, money, number, percent
+from service.ui import assets, rendering
+from service.ui.rendering import cell, count, data, money, number, percent, value
 from tests.service.conftest import Service
 from tests.service.ui.conftest import Shop, key
 
@@ -36,6 +36,22 @@ def test_counts_shares_and_money() -> None:
     assert number(1e300) == f"{int(1e300):,}.00"
     assert (count(1234.0), count(1.5), percent(0.12345), percent(None)) == ("1,234", "1.50", "12.3 %", "–")
     assert money(3.5, "<b>") == '<span class="money"><span class="unit">&lt;b&gt;</span>&nbsp;3.50</span>'
+
+
+def test_costs_are_told_in_words() -> None:
+    whole = {"fixed": 5.0, "per": {"amount": 1.0, "<b>": 0.02}, "min": 15.0}
+    told = Markup(cell(whole, "EUR")).striptags().replace("\N{NO-BREAK SPACE}", " ")
+    assert told == "EUR 5.00 + amount + 0.02000 × <b>, at least EUR 15.00"
+    assert cell({"per": {"amount": 1.0}}) == "amount"
+    assert cell(0.0) == money(0.0)
+    assert value({"name": "tree", "max_depth": 3}) == "name tree, max depth 3"
+
+
+def test_a_loss_is_marked_and_said() -> None:
+    macros = rendering._environment().get_template("macros.html").module
+    assert 'class="loss"' in macros.saved(-0.2)  # type: ignore[attr-defined]
+    assert "a loss" in macros.saved(-0.2)  # type: ignore[attr-defined]
+    assert "loss" not in macros.saved(0.2)  # type: ignore[attr-defined]
 
 
 def test_data_cannot_end_the_element_that_holds_it() -> None:

@@ -20,7 +20,7 @@ def test_a_table_is_brought_and_looked_at(shop: Shop, page: Page, sound: Sound, 
     page.get_by_role("button", name="Bring a table").click()
     sound(page)
     page.get_by_label("File").set_input_files(file)
-    page.get_by_label("Name").fill("september")
+    expect(page.get_by_label("Name", exact=True)).to_have_value("september")
     page.get_by_role("button", name="Bring it").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("september")
     expect(page.locator("figure.chart canvas")).to_have_count(3)
@@ -34,9 +34,10 @@ def test_a_table_is_brought_and_looked_at(shop: Shop, page: Page, sound: Sound, 
 
 def test_a_table_with_faults_is_refused_with_their_lines(shop: Shop, page: Page, tmp_path: Path) -> None:
     file = tmp_path / "broken.csv"
-    file.write_text("amount,label\n1,a\n2\n3,b\n")
+    file.write_text("amount,cost_fn,label\n1,9,a\n2\n3,9,b\n")
     page.goto(f"{shop.address}/ui/datasets/new")
     page.get_by_label("File").set_input_files(file)
+    expect(page.get_by_label("For costs only")).to_have_value("cost_fn")
     page.get_by_role("button", name="Bring it").click()
     alert = page.get_by_role("alert")
     expect(alert).to_contain_text("line 3")
@@ -68,6 +69,8 @@ def test_costs_say_what_they_imply_while_they_are_typed(shop: Shop, page: Page, 
     page.get_by_label("Currency").fill("chf")
     page.get_by_role("button", name="Keep them").press("Enter")
     expect(page.get_by_role("heading", level=1)).to_have_text("typed, revision 1")
+    missed_costs = page.get_by_role("row", name="a positive that is missed")
+    expect(missed_costs).to_contain_text(re.compile(r"CHF\W500.00 \+ amount"))
     kept = shop.service.http.get("/v1/cost-specs/typed").json()
     assert kept["currency"] == "CHF"
     assert (kept["costs"]["fn"]["fixed"], kept["costs"]["fn"]["per"]) == (500.0, {"amount": 1.0})
@@ -91,11 +94,27 @@ def test_a_training_is_asked_for_watched_and_looked_at(shop: Shop, page: Page, s
     rounds.fill("7")
     page.get_by_role("button", name="Only check").click()
     expect(page.get_by_text("This would be trained")).to_be_visible()
+    expect(page.locator("#problems")).to_contain_text("computed from amount, of which it learns too")
+    page.get_by_label("Keep the rows").check()
     page.get_by_role("button", name="Train", exact=True).press("Enter")
     expect(page.get_by_role("heading", level=1)).to_have_text("Training of asked")
     page.get_by_role("button", name="To version 1").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Version 1")
     assert shop.service.http.get("/v1/models/asked/versions/1").json()["params"]["n_estimators"] == 7
+    assert shop.service.http.get("/v1/models/asked").json()["record_rows"] is True
+
+
+def test_what_is_kept_of_decisions_is_said_on_the_page_of_the_model(shop: Shop, page: Page) -> None:
+    page.goto(f"{shop.address}/ui/models/shop")
+    page.get_by_text("Settings of shop").click()
+    page.get_by_label("Control share").fill("0,02")
+    page.get_by_role("button", name="Keep these settings").click()
+    expect(page.get_by_role("alert")).to_contain_text("control_share: must be a number")
+    page.get_by_label("Control share").fill("")
+    page.get_by_label("Days that decisions are kept").fill("30")
+    page.get_by_role("button", name="Keep these settings").press("Enter")
+    expect(page.get_by_text("each with its row, for 30 days")).to_be_visible()
+    assert shop.service.http.get("/v1/models/shop").json()["retention_days"] == 30
 
 
 def test_a_training_draws_its_rounds_and_can_be_ended(shop: Shop, page: Page, sound: Sound) -> None:
@@ -198,6 +217,9 @@ def test_realised_cost_stands_beside_expected_cost(shop: Shop, page: Page, sound
     page.get_by_role("combobox", name="True class").select_option("fraud")
     page.get_by_role("button", name="Say it").press("Enter")
     expect(page.get_by_text("Kept: it turned out")).to_be_visible()
+    page.reload()
+    expect(page.get_by_text("It turned out to be “fraud”")).to_be_visible()
+    expect(page.get_by_role("button", name="Correct it")).to_be_visible()
     page.goto(f"{shop.address}/ui/monitoring")
     page.get_by_role("link", name="shop", exact=True).click()
     found = shop.service.http.get("/v1/models/shop/performance").json()["versions"][-1]["total"]
