@@ -14,6 +14,7 @@ from service.learning import Answers, Explanation
 from service.rows import Sent, times
 from service.usecases.predicting import Predicted, Priced
 from service.usecases.scoring import Loaded
+from service.usecases.threshold_reasons import ThresholdReason, threshold_reasons
 
 #: Columns that nobody asks for that are named at most, of each row.
 MAX_UNKNOWN_COLUMNS = 20
@@ -31,7 +32,14 @@ _OF_A_ROW = (
     "thresholds",
     "thresholds_exact",
 )
-_OF_REASONS = ("explained", "explained_class", "explanation_method", "baseline", "reasons")
+_OF_REASONS = (
+    "explained",
+    "explained_class",
+    "explanation_method",
+    "baseline",
+    "reasons",
+    "threshold_reason",
+)
 #: Of a row that could not be scored everything but its id is null.
 NOTHING = _ENCODE(dict.fromkeys(_OF_A_ROW))[1:-1]
 #: The same where reasons were asked for.
@@ -57,7 +65,8 @@ def encode(
     ids : sequence of str
         Ids of the decision records of the sound rows, when they are kept.
     """
-    rows = _rows(sent, predicted, UNEXPLAINED if explained else NOTHING, loaded.model.reason_codes, ids)
+    whys = _whys(loaded, predicted, priced)
+    rows = _rows(sent, predicted, UNEXPLAINED if explained else NOTHING, whys, ids)
     told = {row: _ENCODE(warnings) for row, warnings in _told(loaded, sent, predicted).items()}
     if told or any(sent.has(row, "id") for row in range(len(sent))):
         rows = [
@@ -87,15 +96,14 @@ def _source(priced: Priced | None) -> dict[str, Any]:
 
 
 def _rows(
-    sent: Sent, predicted: Predicted, nothing: bytes, codes: Mapping[str, str], ids: Sequence[str]
+    sent: Sent, predicted: Predicted, nothing: bytes, whys: Sequence[bytes], ids: Sequence[str]
 ) -> list[bytes]:
     """The members of each row's object, between its id and its warnings."""
     rows = list[bytes]()
     if (answers := predicted.answers) is not None:
         rows = _answered(answers, predicted.sources)
-        if answers.explanation is not None:
-            reasons = _reasons(answers.classes, answers.explanation, codes)
-            rows = [b"%b,%b" % (one, _members(why)) for one, why in zip(rows, reasons, strict=True)]
+        if whys:
+            rows = [b"%b,%b" % pair for pair in zip(rows, whys, strict=True)]
         if ids:
             rows = [
                 b'"prediction_id":%b,%b' % (_ENCODE(id_), one) for id_, one in zip(ids, rows, strict=True)
@@ -104,6 +112,19 @@ def _rows(
         found = dict(zip(predicted.sound.tolist(), rows, strict=True))
         rows = [found.get(index, nothing) for index in range(len(sent))]
     return rows
+
+
+def _whys(loaded: Loaded, predicted: Predicted, priced: Priced | None) -> list[bytes]:
+    """Members that say why each sound row was decided as it was; none where nobody asked."""
+    answers = predicted.answers
+    if answers is None or answers.explanation is None:
+        return []
+    moved: Iterable[ThresholdReason | None] = repeat(None, len(predicted.sound))
+    if answers.source == "expected_cost":
+        costs = loaded.predictor.costs if priced is None else priced.costs
+        moved = threshold_reasons(loaded, costs, predicted.columns) or moved
+    reasons = _reasons(answers.classes, answers.explanation, loaded.model.reason_codes)
+    return [_members({**one, "threshold_reason": why}) for one, why in zip(reasons, moved, strict=True)]
 
 
 def _id(sent: Sent, row: int) -> bytes:

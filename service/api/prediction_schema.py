@@ -37,6 +37,11 @@ EXAMPLE_ANSWER: Final = {
             "explanation_method": "additive",
             "baseline": -4.2,
             "reasons": [{"feature": "merchant", "value": "x9", "contribution": 1.12}],
+            "threshold_reason": {
+                "columns": {"amount": 500},
+                "typical": {"amount": 62},
+                "typical_threshold": 0.0746,
+            },
             "warnings": [{"code": "unknown_category", "feature": "merchant"}],
         }
     ],
@@ -133,6 +138,16 @@ PREDICTION: Final[dict[str, Any]] = {
                     "contribution": {"type": "number"},
                     "code": {"type": "string", "description": "Where the model has `reason_codes`."},
                 },
+            },
+        },
+        "threshold_reason": {
+            "type": ["object", "null"],
+            "description": "With `explain`, where costs of the row moved its `threshold`: the columns they "
+            "are computed from, and the threshold of a row with the typical values of training.",
+            "properties": {
+                "columns": _NUMBERS,
+                "typical": {"type": ["object", "null"], "additionalProperties": {"type": "number"}},
+                "typical_threshold": {"type": ["number", "null"]},
             },
         },
         "warnings": {

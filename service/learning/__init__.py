@@ -22,6 +22,7 @@ from service.learning.pricing import (
     cost_spec,
     count_unreasonable,
     describe,
+    threshold_at,
 )
 from service.learning.report import load_report
 from service.learning.scoring import Answers, Explanation, Predictor, RowAnswer, joined, load, taken
@@ -88,6 +89,7 @@ __all__ = [
     "settle",
     "simulate",
     "taken",
+    "threshold_at",
     "total_cost",
     "warm",
     "within_capacity",

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from costboost.cost_cells import CostCell
 from costboost.cost_specs import Action, CostSpec, Review, UnservedActionsError
-from costboost.costs import unreasonable_rows
+from costboost.costs import LARGEST_COST, unreasonable_rows
 from costboost.decisions import decide
 from service.domain.cost_cells import Cell
 from service.domain.costs import ActionCosts, BinaryCosts, MatrixCosts
@@ -108,6 +108,18 @@ def consequences(spec: PricedCosts) -> list[str]:
         columns = {name: np.array([amount]) for name in spec.columns}
         told += _sentences(spec, spec.evaluate(columns, 1), f" at {_named(sorted(spec.columns))} {amount:g}")
     return told
+
+
+def threshold_at(spec: PricedCosts, columns: Mapping[str, float], positive: str) -> float | None:
+    """Probability of two classes above which a row of these columns is positive; None where there is none."""
+    given = {name: np.array([value]) for name, value in columns.items()}
+    costs = spec.evaluate(given, 1)
+    if not (np.abs(costs) <= LARGEST_COST).all() or unreasonable_rows(costs, spec.serves).any():
+        return None
+    evenly = np.full((1, len(spec.classes)), 1.0 / len(spec.classes))
+    decided = decide(evenly, costs, serves=spec.serves, positive=spec.classes.index(positive))
+    threshold = float(decided.threshold[0])
+    return None if np.isnan(threshold) else threshold
 
 
 def count_unreasonable(spec: PricedCosts, columns: Mapping[str, NDArray[Any]], n: int) -> int:

@@ -16,6 +16,7 @@ from service.usecases.control import controlled
 from service.usecases.predicting import predict
 from service.usecases.recording import records_of
 from service.usecases.scoring import Loaded
+from service.usecases.threshold_reasons import ThresholdReason, threshold_reasons
 
 #: Columns that are moved to find out what would turn the decision.
 _MOVED: Final = 6
@@ -78,6 +79,7 @@ class Case:
     number: float
     reasons: list[Reason]
     turns: list[Turn]
+    threshold_reason: ThresholdReason | None
 
 
 def look_at(
@@ -117,6 +119,7 @@ def look_at(
         number=float(explanation.number[0]),
         reasons=reasons,
         turns=list(_turns(loaded, decoded.columns, answers, reasons)) if priced else [],
+        threshold_reason=_moved(loaded, decoded.columns, answers) if priced else None,
     )
 
 
@@ -133,6 +136,13 @@ def decide_row(loaded: Loaded, selector: Selector, row: Mapping[str, Any]) -> De
     wish = PredictOptions(record="durable")
     predicted = predict(loaded.predictor, wish, sent, None, 1, review_price=loaded.model.review_price)
     return records_of(loaded, selector, sent, controlled(predicted, loaded), None)[0]
+
+
+def _moved(loaded: Loaded, columns: Mapping[str, NDArray[Any]], answers: Answers) -> ThresholdReason | None:
+    if answers.source != "expected_cost":
+        return None
+    found = threshold_reasons(loaded, loaded.predictor.costs, columns)
+    return None if found is None else found[0]
 
 
 def _cells(answers: Answers) -> dict[str, dict[str, float]]:

@@ -195,6 +195,9 @@ def test_a_row_is_decided_by_hand(shop: Shop, page: Page, sound: Sound) -> None:
     page.on("request", lambda one: sent.append(one.url) if one.method == "POST" else None)
     page.get_by_role("button", name="Decide").dblclick()
     expect(page.get_by_text("Kept as case")).to_be_visible()
+    expect(
+        page.get_by_text(re.compile(r"At amount 900\.00 it is positive above .*; at what is typical, amount"))
+    ).to_be_visible()
     assert len(sent) == 1
     sound(page)
     page.get_by_role("link", name="case pred_").click()
