@@ -122,7 +122,7 @@ vendor: ## fetch again, through npm, what the pages bring along from other proje
 	@$(PYTHON) scripts/vendor.py
 
 docs: $(VENV)/.docs ## write the documentation as pages into ./site; every link must lead somewhere
-	@$(BIN)/python docs/write_reference.py
+	@$(BIN)/python docs/write_reference.py && $(BIN)/python docs/write_api_reference.py
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 $(VENV)/.docs: $(VENV)/.service

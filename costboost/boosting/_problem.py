@@ -18,6 +18,9 @@ CostsOfMistakes: TypeAlias = (
     CostMatrix | NDArray[np.float64] | Sequence[Sequence[float]] | Literal["balanced"] | None
 )
 
+#: Relative differences up to this are rounding, and decide nothing.
+_ROUNDING = 1e-12
+
 #: The named costs of a user who gives none.
 EQUAL_MISTAKES = {"cost_fn": 1.0, "cost_fp": 1.0, "cost_tp": 0.0, "cost_tn": 0.0}
 
@@ -76,12 +79,14 @@ class Problem:
         return values[self.labels.codes] if self.constant else values
 
     def cheapest_constant(self) -> int:
-        """Class (by index) that is cheapest to decide for every row; the negative or first one on a tie."""
-        priced = [total(self.weights * self._by_row(column)) for column in self.table.T]
-        if self.n_classes > 2:
-            return int(np.argmin(priced))
-        positive = self.labels.positive
-        return positive if priced[positive] < priced[1 - positive] else 1 - positive
+        """Class (by index) that is cheapest to decide for every row; the negative or first one on a tie.
+
+        What differs by the rounding of weights alone is a tie.
+        """
+        priced = np.array([total(self.weights * self._by_row(column)) for column in self.table.T])
+        cheap = priced <= priced.min() + _ROUNDING * np.abs(priced).max()
+        negative = 1 - self.labels.positive
+        return negative if self.n_classes == 2 and cheap[negative] else int(np.argmax(cheap))
 
     def class_means(self) -> tuple[float, float]:
         """Mean cost of the negatives and of the positives, rows counted by their weights."""

@@ -178,6 +178,15 @@ class TestStopping:
         assert list(model.staged_decision_function(X)) == []
         assert model.stop_reason_ == "weak_learner_no_better_than_chance"
 
+    def test_a_tie_of_the_constants_is_one_whatever_the_weights_round_to(self) -> None:
+        for positives, negatives in itertools.product(range(1, 12), repeat=2):
+            y = [1] * positives + [0] * negatives
+            wrong = played([[1 - label for label in y]])
+            model = AdaBoostClassifier(wrong, cost_fn=float(negatives), cost_fp=float(positives))
+            with pytest.warns(UserWarning, match="kept no hypothesis"):
+                model.fit(row_numbers(len(y)), y)
+            assert model.predict(row_numbers(len(y))).tolist() == [0] * len(y)
+
     def test_a_constant_of_adamec_is_not_compared_with_its_threshold(self) -> None:
         with pytest.warns(UserWarning, match="kept no hypothesis"):
             model = AdaMECClassifier(played([[0, 1] + [1] * 18]), cost_fn=9.0).fit(

@@ -138,7 +138,8 @@ def fit(name: str, play: Play, **parameters: Any) -> Any:
 def assert_constant(model: Any, play: Play) -> None:
     """What is left without a hypothesis is the cheaper prediction; a tie goes to the negative one."""
     cost = play.cost * play.weights
-    cheaper = 1.0 if math.fsum(cost[play.y > 0]) > math.fsum(cost[play.y < 0]) else -1.0
+    negatives = math.fsum(cost[play.y < 0])
+    cheaper = 1.0 if math.fsum(cost[play.y > 0]) > negatives * (1 + 1e-12) else -1.0
     assert np.array_equal(np.sign(model.decision_function(row_numbers(play.n))), np.full(play.n, cheaper))
     assert np.array_equal(model.predict(row_numbers(play.n)), np.full(play.n, cheaper))
 
