@@ -3,7 +3,8 @@
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import chain
+from typing import Any, Final, Protocol
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -22,6 +23,33 @@ Rows = NDArray[np.intp]
 #: the figures are those of the round, by name.
 Progress = Callable[[str, int, int, float, Mapping[str, float]], object]
 RoundCallback = Callable[[int, int, Mapping[str, float]], object]
+
+
+class Checkpoints(Protocol):
+    """Where the out-of-fold scores of fits that are done are kept, for a training that has to begin again.
+
+    A fit is named by its place in the training. Whoever keeps scores gives them back only to a training of
+    the same data, parameters and versions of libraries; then nothing comes out differently.
+    """
+
+    def find(self, fit: str) -> NDArray[np.float64] | None:
+        """Scores that a fit of this name had; None if it is to be done."""
+
+    def keep(self, fit: str, scores: NDArray[np.float64]) -> None:
+        """Take the scores of a fit that is done."""
+
+
+class _Nothing:
+    """Keeps nothing."""
+
+    def find(self, fit: str) -> None:
+        pass
+
+    def keep(self, fit: str, scores: NDArray[np.float64]) -> None:
+        pass
+
+
+NO_CHECKPOINTS: Final[Checkpoints] = _Nothing()
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,6 +168,7 @@ def out_of_fold_scores(
     *,
     n_jobs: int | None = None,
     progress: Progress | None = None,
+    checkpoints: Checkpoints = NO_CHECKPOINTS,
 ) -> NDArray[np.float64]:
     """Score each row by an ensemble that was not fitted on it.
 
@@ -151,36 +180,43 @@ def out_of_fold_scores(
     n_jobs : int, optional
         Folds fitted at a time; changes no number.
     progress : callable, optional
+    checkpoints : Checkpoints, optional
 
     Returns
     -------
     ndarray of shape (n, K'), float64
         NaN where no part validates a row.
     """
-    steps = len(parts) + 1
+    steps, names = len(parts) + 1, [f"fold {fold}" for fold in range(len(parts))]
+    found = {fold: checkpoints.find(name) for fold, name in enumerate(names)}
+    known = {fold: part_scores for fold, part_scores in found.items() if part_scores is not None}
+    missing = [fold for fold in found if fold not in known]
     # Other processes, and other machines, send no rounds back.
     together = _Together(progress, steps) if progress is not None and _in_threads() else None
     if effective_n_jobs(n_jobs) == 1:
-        scored: Iterator[NDArray[np.float64]] = (
-            score_part(booster, rows, part, rounds_of(progress, "out_of_fold", fold, steps))
-            for fold, part in enumerate(parts)
+        fitted: Iterator[NDArray[np.float64]] = (
+            score_part(booster, rows, parts[fold], rounds_of(progress, "out_of_fold", step, steps))
+            for step, fold in enumerate(missing, start=len(known))
         )
     else:
-        rounds = [None if together is None else together.rounds_of(fold) for fold in range(len(parts))]
+        rounds = [None if together is None else together.rounds_of(fold) for fold in missing]
         tasks = (
-            delayed(score_part)(booster, rows, part, callback)
-            for part, callback in zip(parts, rounds, strict=True)
+            delayed(score_part)(booster, rows, parts[fold], callback)
+            for fold, callback in zip(missing, rounds, strict=True)
         )
-        scored = Parallel(n_jobs=n_jobs, return_as="generator")(tasks)
+        fitted = Parallel(n_jobs=n_jobs, return_as="generator")(tasks)
     scores: NDArray[np.float64] | None = None
-    for fold, ((_, valid), part_scores) in enumerate(zip(parts, scored, strict=True)):
+    each = chain(known.items(), zip(missing, fitted, strict=True))
+    for done, (fold, part_scores) in enumerate(each, start=1):
+        if fold not in known:
+            checkpoints.keep(names[fold], part_scores)
         if scores is None:
             scores = np.full((len(rows.y), part_scores.shape[1]), np.nan)
-        scores[valid] = part_scores
+        scores[parts[fold][1]] = part_scores
         if together is not None:
             together.end(fold, len(parts))
         elif progress is not None:
-            progress("out_of_fold", fold + 1, len(parts), (fold + 1) / steps, {})
+            progress("out_of_fold", done, len(parts), done / steps, {})
     assert scores is not None
     return scores
 

@@ -24,6 +24,8 @@ from costboost.contributions.of_ensembles import background_of
 from costboost.cost_specs import CostSpec
 from costboost.costs import CostMatrix
 from costboost.cross_fitting import (
+    NO_CHECKPOINTS,
+    Checkpoints,
     Fitted,
     Progress,
     Rows,
@@ -209,6 +211,7 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         parts: ArrayLike | None = None,
         types: Types | None = None,
         progress: Progress | None = None,
+        checkpoints: Checkpoints = NO_CHECKPOINTS,
     ) -> "CostSensitiveModel":
         """Fit encoder, booster, calibrator and decision rule.
 
@@ -232,6 +235,8 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             ``progress(phase, round, rounds, fraction, figures)``, the phase being "out_of_fold", "boosting"
             or "calibration", the figures those of a booster's callback; what it returns is ignored, what it
             raises ends the fit.
+        checkpoints : Checkpoints, optional
+            Where the scores of folds that are done are kept; those found there are not fitted again.
 
         Returns
         -------
@@ -242,22 +247,16 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ValueError, TypeError
             If a parameter, the data, or costs are not acceptable; the message says which.
         """
-        ready = self.prepare(
-            X,
-            y,
-            sample_cost=sample_cost,
-            sample_weight=sample_weight,
-            groups=groups,
-            times=times,
-            parts=parts,
-            types=types,
-        )
+        side = {"groups": groups, "times": times, "parts": parts}
+        ready = self.prepare(X, y, sample_cost=sample_cost, sample_weight=sample_weight, types=types, **side)
         rows, where = ready.rows, ready.parts
         booster = ready.booster
         learner = booster
         if isinstance(booster, MixtureClassifier):
             learner, where = booster.members(), enough(where, rows.y)
-        raw = out_of_fold_scores(learner, rows, where, n_jobs=self.n_jobs, progress=progress)
+        raw = out_of_fold_scores(
+            learner, rows, where, n_jobs=self.n_jobs, progress=progress, checkpoints=checkpoints
+        )
         fitted = fit_rows(learner, rows, rounds_of(progress, "boosting", len(where), len(where) + 1))
         if learner is not booster:
             fitted, raw = mixed(booster, fitted, raw, rows)

@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from costboost.calibration import fit_calibrator
-from costboost.cross_fitting import Progress, Rows, TrainingSet, score_part
+from costboost.cross_fitting import (
+    NO_CHECKPOINTS,
+    Checkpoints,
+    Progress,
+    Rows,
+    TrainingSet,
+    score_part,
+)
 from costboost.decisions import decide
 from costboost.model import CostSensitiveModel, Prepared
 
@@ -77,6 +84,7 @@ def search_params(
     *,
     strategy: SearchStrategy = "random",
     progress: Progress | None = None,
+    checkpoints: Checkpoints = NO_CHECKPOINTS,
     **fit_params: Any,
 ) -> SearchResult:
     """Try parameters on the folds of a model, and tell which decide at the least cost.
@@ -98,6 +106,8 @@ def search_params(
     progress : callable, optional
         ``progress("search", trial, trials, fraction, {})``: trials that are through, and the share
         of the fits.
+    checkpoints : Checkpoints, optional
+        Where the scores of fits that are done are kept; those found there are not done again.
 
     Returns
     -------
@@ -126,7 +136,14 @@ def search_params(
     if not candidates:
         raise ValueError("there is nothing to try")
     judge = clone(model)
-    race = _Race(judge, judge.prepare(X, y, **fit_params), candidates, strategy, progress)
+    race = _Race(
+        judge,
+        judge.prepare(X, y, **fit_params),
+        candidates,
+        strategy,
+        progress=progress,
+        checkpoints=checkpoints,
+    )
     return race.run()
 
 
@@ -139,9 +156,11 @@ class _Race:
         ready: Prepared,
         candidates: Sequence[Params],
         strategy: SearchStrategy,
+        *,
         progress: Progress | None,
+        checkpoints: Checkpoints,
     ) -> None:
-        self.model, self.ready, self.progress = model, ready, progress
+        self.model, self.ready, self.progress, self.checkpoints = model, ready, progress, checkpoints
         self.trials = [Trial(dict(params)) for params in candidates]
         self.scores: list[NDArray[np.float64] | None] = [None] * len(candidates)
         self.halves = strategy == "halving"
@@ -151,8 +170,8 @@ class _Race:
     def run(self) -> SearchResult:
         running = list(range(len(self.trials)))
         parts = self.ready.parts
-        for fold, part in enumerate(parts):
-            self._score(running, part)
+        for fold in range(len(parts)):
+            self._score(running, fold)
             running = [index for index in running if self.trials[index].error is None]
             if fold + 1 == len(parts) or self.halves:
                 self._judge(running)
@@ -169,15 +188,23 @@ class _Race:
             yield running
             running = math.ceil(running / 2) if self.halves else running
 
-    def _score(self, running: Sequence[int], part: tuple[Rows, Rows]) -> None:
-        boosters = [clone(self.ready.booster).set_params(**self.trials[index].params) for index in running]
+    def _score(self, running: Sequence[int], fold: int) -> None:
+        part, names = self.ready.parts[fold], {index: f"trial {index}, fold {fold}" for index in running}
+        found = {index: self.checkpoints.find(name) for index, name in names.items()}
+        known = {index: scores for index, scores in found.items() if scores is not None}
+        missing = [index for index in running if index not in known]
+        boosters = [clone(self.ready.booster).set_params(**self.trials[index].params) for index in missing]
         tasks = (delayed(_attempt)(booster, self.ready.rows, part) for booster in boosters)
         done = Parallel(n_jobs=self.model.n_jobs, return_as="generator")(tasks)
-        for index, (found, error) in zip(running, done, strict=True):
-            if found is None:
+        for index, scores in known.items():
+            self._keep(index, part[1], scores)
+            self._report()
+        for index, (scores, error) in zip(missing, done, strict=True):
+            if scores is None:
                 self.trials[index] = replace(self.trials[index], error=error)
             else:
-                self._keep(index, part[1], found)
+                self.checkpoints.keep(names[index], scores)
+                self._keep(index, part[1], scores)
             self._report()
 
     def _keep(self, index: int, valid: Rows, found: NDArray[np.float64]) -> None:

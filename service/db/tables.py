@@ -164,6 +164,21 @@ class TrainingJobRow(Base):
     )
 
 
+class CheckpointRow(Base):
+    """What attempts of a training job have finished, an artifact; gone when the job is over."""
+
+    __tablename__ = "checkpoints"
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    tenant_id: Mapped[str]
+    job_id: Mapped[str] = mapped_column(ForeignKey("training_jobs.id"))
+    attempt: Mapped[int]
+    content_sha256: Mapped[str]
+    created_at: Mapped[datetime]
+
+    __table_args__ = (Index(None, "tenant_id", "job_id"), Index(None, "job_id"))
+
+
 class BatchPredictionRow(Base):
     """A batch prediction: a job like a training, whose result is a file."""
 

@@ -7,6 +7,7 @@ process that only scores stays light.
 from costboost.realised import RealisedCost
 from service.learning.algorithms import AlgorithmInfo, algorithm, algorithms, settle
 from service.learning.checking import check
+from service.learning.checkpoints import Checkpoints, stamp_of
 from service.learning.division import Division, division_columns, rehearse
 from service.learning.drift import ClassDrift, InputDrift, class_drifts, input_drifts
 from service.learning.fitting import Trained, fit
@@ -43,6 +44,7 @@ __all__ = [
     "AlgorithmInfo",
     "Answers",
     "Case",
+    "Checkpoints",
     "Circumstances",
     "ClassDrift",
     "Division",
@@ -88,6 +90,7 @@ __all__ = [
     "rehearse",
     "settle",
     "simulate",
+    "stamp_of",
     "taken",
     "threshold_at",
     "total_cost",

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from costboost.splits import canonical_order, holdout
 from service.domain.datasets import Dataset
 from service.domain.errors import FieldError, InvalidError
 from service.domain.training import TrainingSpec
+from service.learning.checkpoints import LIBRARIES, Checkpoints
 from service.learning.division import split_arrays, split_column, split_of
 from service.learning.judging import judge, judge_out_of_fold, threshold_found
 from service.learning.pricing import AnyCosts, PricedCosts, cost_spec
@@ -27,8 +28,6 @@ from service.learning.test_part import dump_test_part, test_part_of
 Columns = Mapping[str, NDArray[Any]]
 #: phase, round, rounds, fraction of the whole
 Report = Callable[[str, int, int, float, Mapping[str, float]], None]
-
-_LIBRARIES: Final = ("costboost", "numpy", "scikit-learn", "joblib", "numba", "safetensors")
 
 
 @dataclass(frozen=True)
@@ -95,7 +94,13 @@ class _Rows:
 
 
 def fit(
-    spec: TrainingSpec, dataset: Dataset, columns: Columns, costs: AnyCosts, progress: Report | None = None
+    spec: TrainingSpec,
+    dataset: Dataset,
+    columns: Columns,
+    costs: AnyCosts,
+    progress: Report | None = None,
+    *,
+    checkpoints: Checkpoints | None = None,
 ) -> Trained:
     """Train a version.
 
@@ -109,6 +114,8 @@ def fit(
     costs : BinaryCosts, MatrixCosts or ActionCosts
     progress : callable, optional
         Called with phase, round, rounds and fraction as the fit goes on.
+    checkpoints : Checkpoints, optional
+        What was finished before is found there, and what is finished now is kept there.
 
     Raises
     ------
@@ -123,12 +130,14 @@ def fit(
     try:
         train, test = _holdout(spec, dataset, rows)
         fitted_on = rows.of(train)
-        spec, told = _searched(spec, prices, fitted_on, progress)
+        kept = {} if checkpoints is None else {"checkpoints": checkpoints}
+        params = _fit_params(spec, fitted_on) | kept
+        spec, told = _searched(spec, prices, fitted_on, params, progress)
         model = _model(spec, prices)
         last = _rest_of(progress, share_of_search(spec))
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", UserWarning)
-            model.fit(fitted_on.columns, fitted_on.labels, **_fit_params(spec, fitted_on), progress=last)
+            model.fit(fitted_on.columns, fitted_on.labels, **params, progress=last)
         scorer, tested_on = model.scorer(), rows.of(test)
         tested = judge(scorer, tested_on.columns, tested_on.codes, tested_on.weight)
         folded = judge_out_of_fold(model, fitted_on.columns, fitted_on.codes, fitted_on.weight)
@@ -150,7 +159,7 @@ def fit(
         report=report,
         test_part=dump_test_part(test_part_of(tested, test)),
         schema=schema_of(dataset, fitted_on.columns, prices),
-        library_versions={name: version(name) for name in _LIBRARIES},
+        library_versions={name: version(name) for name in LIBRARIES},
         training_seconds=round(seconds, 3),
     )
 
@@ -209,7 +218,11 @@ def _model(spec: TrainingSpec, prices: PricedCosts) -> Any:
 
 
 def _searched(
-    spec: TrainingSpec, prices: PricedCosts, rows: _Rows, progress: Report | None
+    spec: TrainingSpec,
+    prices: PricedCosts,
+    rows: _Rows,
+    fit_params: Mapping[str, Any],
+    progress: Report | None,
 ) -> tuple[TrainingSpec, dict[str, Any] | None]:
     """The spec with the parameters that its search finds, and all that was tried."""
     if spec.search is None:
@@ -217,7 +230,7 @@ def _searched(
     from costboost.search import search_params  # noqa: PLC0415 - loads scikit-learn and the compiler
 
     model, share = _model(spec, prices), share_of_search(spec)
-    search = partial(search_params, model, rows.columns, rows.labels, **_fit_params(spec, rows))
+    search = partial(search_params, model, rows.columns, rows.labels, **fit_params)
     found = run_search(spec, search, _first_of(progress, share))
     return spec.model_copy(update={"params": {**spec.params, **found.params}}), found.told
 

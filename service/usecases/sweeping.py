@@ -12,6 +12,7 @@ from service.db import batch_predictions, executors, idempotency, sweeping, webh
 from service.db.engine import database_time
 from service.domain.ids import new_id
 from service.queue import JobQueue
+from service.usecases import checkpoints
 from service.usecases.batch_removal import discard
 from service.usecases.idempotency import KEPT
 
@@ -34,6 +35,7 @@ class Report:
     decision_records: int = 0
     feedback: int = 0
     batch_predictions: int = 0
+    checkpoints: int = 0
     stored_answers: int = 0
     deliveries: int = 0
     queue_entries: int = 0
@@ -73,6 +75,7 @@ def _sweep(sessions: Sessions, readers: Sessions, store: ArtifactStore, queue: J
     report = Report()
     _delete_records(sessions, readers, report)
     _delete_batches(sessions, readers, store, queue, report)
+    report.checkpoints = checkpoints.clear(sessions, store)
     with sessions.begin() as session:
         report.stored_answers = idempotency.delete_older(session, KEPT)
         report.deliveries = webhooks.delete_finished(session, database_time(session) - DELIVERIES)

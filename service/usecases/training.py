@@ -134,7 +134,12 @@ def cancel(sessions: Sessions, queue: JobQueue, tenant: str, job_id: str) -> Tra
     return jobs.cancel(sessions, queue, TrainingJob, tenant, job_id)
 
 
-def execute(store: ArtifactStore, order: dict[str, Any], report: Report) -> dict[str, Any]:
+def execute(
+    store: ArtifactStore,
+    order: dict[str, Any],
+    report: Report,
+    checkpoints: learning.Checkpoints | None = None,
+) -> dict[str, Any]:
     """Do what is ordered, in the child: read the dataset, train, store the bytes.
 
     Returns
@@ -146,7 +151,7 @@ def execute(store: ArtifactStore, order: dict[str, Any], report: Report) -> dict
     report("reading", 0, 0, 0.0, {})
     content = BytesIO(store.read(dataset.content_sha256))
     columns = read_parquet(content, dataset.input_columns)
-    trained = learning.fit(spec, dataset, columns, costs, report)
+    trained = learning.fit(spec, dataset, columns, costs, report, checkpoints=checkpoints)
     report("storing", 0, 0, 1.0, {})
     return {
         "dataset_sha256": dataset.sha256,

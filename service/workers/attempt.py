@@ -2,7 +2,10 @@
 
 import threading
 import time
+from collections import deque
+from contextlib import suppress
 
+import structlog
 from pydantic import ValidationError
 
 from service.domain.training import Job, JobStatus, Progress
@@ -10,6 +13,8 @@ from service.processes.watch import Message
 
 #: At most one UPDATE per attempt in this time, in seconds.
 PROGRESS_SECONDS = 1.0
+
+log = structlog.get_logger("service.workers")
 
 
 class Attempt:
@@ -19,20 +24,35 @@ class Attempt:
     ----------
     job : Job
         As it stood when the attempt began.
+
+    Attributes
+    ----------
+    checkpoints : deque of str
+        Artifacts that the child has stored and no row names yet, oldest first.
+    has_checkpoints : bool
+        Whether this attempt or an earlier one has left any.
     """
 
     def __init__(self, job: Job) -> None:
         self.job = job
+        self.checkpoints = deque[str]()
+        self.has_checkpoints = False
         self._lost = threading.Event()
         self._progress: Progress | None = None
         self._written_at = 0.0
 
     def receive(self, message: Message) -> None:
-        """Keep the newest progress; whatever is not progress is of no use."""
-        try:
-            self._progress = Progress.model_validate(message)
-        except ValidationError:
-            return
+        """Keep checkpoints and the newest progress; whatever is neither is of no use."""
+        match message:
+            case {"checkpoint": str(name)}:
+                self.has_checkpoints = True
+                self.checkpoints.append(name)
+            case {"known": [*fits]}:
+                self.has_checkpoints = True
+                log.info("fits are not repeated", job_id=self.job.id, attempt=self.job.attempt, fits=fits)
+            case _:
+                with suppress(ValidationError):
+                    self._progress = Progress.model_validate(message)
 
     def take_progress(self) -> Progress | None:
         """Return progress that is to be written now, once."""

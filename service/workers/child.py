@@ -12,7 +12,7 @@ from service.compute import Compute, spread
 from service.domain.costs import BinaryCosts
 from service.domain.datasets import Column, Dataset
 from service.domain.training import TrainingSpec
-from service.usecases import batch_child, intake_child, training
+from service.usecases import batch_child, checkpoints, intake_child, training
 from service.wiring import open_store
 
 #: Progress is sent at most this often, in seconds; the rest would only be read and thrown away.
@@ -21,8 +21,10 @@ SEND_SECONDS = 0.2
 
 def train(payload: dict[str, Any], send: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
     """Train what is ordered and return what the attempt leaves, as plain JSON."""
+    store, order = open_store(payload["store_url"]), payload["order"]
+    kept = checkpoints.opened(store, order=order, send=send, **payload["checkpoints"])
     with spread(Compute(**payload["compute"])):
-        return training.execute(open_store(payload["store_url"]), payload["order"], _sparing(send))
+        return training.execute(store, order, _sparing(send), kept)
 
 
 def predict(payload: dict[str, Any], send: Callable[[dict[str, Any]], None]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
 from service.queue import keep_registered
-from service.usecases import attempts, workers
+from service.usecases import attempts, checkpoints, workers
 from service.wiring import Wiring
 from service.workers.supervisor import Supervisor
 
@@ -56,6 +56,9 @@ class Clerk(threading.Thread):
         found = attempts.stands(self._wiring.readers, [attempt.job.id for attempt in running])
         for attempt in running:
             attempt.compare(found.get(attempt.job.id))
+            while attempt.checkpoints and not attempt.is_lost:
+                checkpoints.note(self._wiring.sessions, attempt.job, attempt.checkpoints[0])
+                attempt.checkpoints.popleft()
             progress = attempt.take_progress()
             if progress is not None and not attempt.is_lost:
                 attempts.note(self._wiring.sessions, attempt.job, progress)

@@ -23,7 +23,7 @@ from service.domain.errors import (
 from service.domain.intake_jobs import IntakeJob
 from service.domain.training import FailureCode, Job, JobError, TrainingJob
 from service.processes.guard import Ending, Guard, Outcome
-from service.usecases import attempts
+from service.usecases import attempts, checkpoints
 from service.wiring import Wiring, choose_compute
 from service.workers.attempt import Attempt
 from service.workers.slots import Slots
@@ -125,11 +125,15 @@ class Supervisor:
         try:
             outcome = self._outcome(attempt)
             bound.info("child ended", ending=outcome.ending, kind=outcome.detail, frames=outcome.frames)
-            return self._surely(lambda: self._conclude(attempt, outcome))
+            is_over = self._surely(lambda: self._conclude(attempt, outcome))
+            if is_over and attempt.has_checkpoints:
+                self._surely(lambda: checkpoints.clear(self._wiring.sessions, self._wiring.store, job.id))
         except Exception as error:
             bound.error("attempt failed unexpectedly", error=type(error).__name__, exc_info=True)
             self._surely(lambda: self._fail(job, "internal", "the attempt failed unexpectedly"))
             return True
+        else:
+            return is_over
         finally:
             del self._running[job.id]
 
@@ -137,6 +141,7 @@ class Supervisor:
         job = attempt.job
         try:
             order = self._surely(lambda: attempts.order(self._wiring.readers, job))
+            left = self._surely(lambda: checkpoints.left(self._wiring.readers, job))
         except InvalidError as error:
             return Outcome(Ending.RAISED, error=error)
         limits, settings = job.limits, self._wiring.settings
@@ -147,7 +152,12 @@ class Supervisor:
         )
         return self._wiring.nursery.run_guarded(
             TARGETS.get(type(job), self._handling.target),
-            {"store_url": settings.store_url, "compute": asdict(choose_compute(settings)), "order": order},
+            {
+                "store_url": settings.store_url,
+                "compute": asdict(choose_compute(settings)),
+                "order": order,
+                "checkpoints": {"job_id": job.id, "names": left, "seconds": settings.checkpoint_seconds},
+            },
             guard,
             attempt.receive,
             lambda: attempt.is_lost or self._hurry.is_set(),

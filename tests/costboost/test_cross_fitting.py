@@ -6,6 +6,7 @@ from sklearn.naive_bayes import GaussianNB
 from costboost.cross_fitting import BoosterScore, TrainingSet, fit_rows, out_of_fold_scores, rounds_of
 from costboost.registry import make
 from costboost.terms import Terms
+from tests.costboost.kept_fits import DeathError, KeptFits
 
 
 def rows(n=60):
@@ -28,6 +29,26 @@ def test_each_part_is_scored_by_a_fit_on_its_other_rows():
     for train, valid in PARTS:
         alone = fit_rows(booster, training.take(train)).score(training.take(valid).columns)
         assert alone.tobytes() == scores[valid].tobytes()
+
+
+def test_what_was_scored_before_an_interruption_is_not_fitted_again():
+    training, booster = rows(), make("cgada", {"n_estimators": 5})
+    whole = out_of_fold_scores(booster, training, PARTS)
+    kept, told = KeptFits(dies_after=1), []
+    with pytest.raises(DeathError):
+        out_of_fold_scores(booster, training, PARTS, checkpoints=kept)
+    assert list(kept.scores) == ["fold 0"]
+    kept.dies_after = None
+    at_once = KeptFits()
+    at_once.scores = dict(kept.scores)
+    resumed = out_of_fold_scores(
+        booster, training, PARTS, progress=lambda *step: told.append(step[:3]), checkpoints=kept
+    )
+    with parallel_config(backend="threading", n_jobs=2):
+        assert out_of_fold_scores(booster, training, PARTS, checkpoints=at_once).tobytes() == whole.tobytes()
+    assert resumed.tobytes() == whole.tobytes()
+    assert kept.found == at_once.found == ["fold 0"]
+    assert told[:2] == [("out_of_fold", 1, 2), ("out_of_fold", 1, 5)]  # the fold, then rounds of the other
 
 
 def test_the_encoder_is_fitted_on_the_training_part_alone():

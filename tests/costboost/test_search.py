@@ -9,6 +9,7 @@ from costboost.model import CostSensitiveModel
 from costboost.search import search_params
 from costboost.search_space import Interval, draw_params
 from costboost.splits import Split
+from tests.costboost.kept_fits import DeathError, KeptFits
 
 COSTS = {"fn": 9.0, "fp": 1.0}
 
@@ -56,6 +57,23 @@ class TestSearch:
         assert len(told) == sum(folds)
         assert [step[3] for step in told] == sorted(step[3] for step in told)
         assert told[-1] == ("search", 8, 8, 1.0, {})
+
+    @pytest.mark.parametrize("strategy", ["random", "halving"])
+    def test_an_interrupted_search_goes_on_where_it_was(self, strategy):
+        X, y = rows()
+        candidates = draw_params({"n_estimators": Interval(1, 40, log=True, whole=True)}, 4, seed=0)
+        candidates.insert(1, {"learning_rate": -1.0})  # cannot be fitted
+
+        def search(checkpoints):
+            model = CostSensitiveModel("cgada", costs=COSTS, split=Split(folds=3))
+            return search_params(model, X, y, candidates, strategy=strategy, checkpoints=checkpoints)
+
+        whole, kept = search(KeptFits()), KeptFits(dies_after=6)
+        with pytest.raises(DeathError):
+            search(kept)
+        kept.dies_after = None
+        assert search(kept) == whole
+        assert len(kept.found) == 6
 
     def test_order_of_rows_and_jobs_at_a_time_change_nothing(self):
         X, y = rows(120)

@@ -1,0 +1,22 @@
+"""Checkpoints in memory, and a training that is interrupted."""
+
+
+class DeathError(Exception):
+    """Stands for the death of the process."""
+
+
+class KeptFits:
+    """Keeps scores by name, and interrupts after so many."""
+
+    def __init__(self, dies_after=None):
+        self.scores, self.found, self.dies_after = {}, [], dies_after
+
+    def find(self, fit):
+        self.found += [fit] * (fit in self.scores)
+        return self.scores.get(fit)
+
+    def keep(self, fit, scores):
+        assert fit not in self.scores
+        self.scores[fit] = scores
+        if len(self.scores) == self.dies_after:
+            raise DeathError
