@@ -37,7 +37,7 @@ from service.domain.errors import (
 from service.domain.prediction_query import NOTHING_ASKED, from_query, in_query, joined
 from service.domain.predictions import PredictBody, PredictOptions, Selector, decode, selected
 from service.rows import MEDIA_TYPES, JsonRows, Sent, decode_typed, media_type_of
-from service.rows.media import JSON, NDJSON, MediaType
+from service.rows.media import CSV, JSON, NDJSON, MediaType
 from service.usecases.control import controlled
 from service.usecases.predicting import Predicted, Priced, predict, price
 from service.usecases.recording import Recorder, records_of
@@ -127,7 +127,7 @@ async def _answer_to(request: Request, model: str | None, query: PredictOptions)
         return await _stream(request, path, query)
     body = await request.body()
     is_small = given == JSON and len(body) <= INLINE_BYTES
-    likely = None if is_small or given != JSON else _likely(request, path)
+    likely = None if is_small or given not in (JSON, CSV) else _likely(request, path)
     read = partial(_read, request.app.state.wiring, body, given, query, likely)
     wish, sent = read() if is_small else await in_thread(request, read)
     selector, loaded, costs = await _found(request, path, wish, wanted)
@@ -253,7 +253,8 @@ def _read_untimed(
         return wish, sent
     wish = PredictOptions()
     joined(query, wish)
-    return wish, read_sent(intake_of(wiring), body, media_type, wiring.settings.max_predict_rows)
+    columns = () if likely is None else likely.loaded.predictor.inputs()
+    return wish, read_sent(intake_of(wiring), body, media_type, wiring.settings.max_predict_rows, columns)
 
 
 def _plain(body: bytes) -> tuple[PredictOptions, Sent]:

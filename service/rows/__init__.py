@@ -14,7 +14,7 @@ from service.rows.json_reader import read_objects
 from service.rows.media import MEDIA_TYPES, media_type_of
 from service.rows.parquet import holds_text, read_parquet, read_rows, write_parquet
 from service.rows.reading import decode_column, read_raw
-from service.rows.sent import JsonRows, Sent, TableRows, plain_row
+from service.rows.sent import JsonRows, Sent, TableRows, plain_row, read_numbers
 from service.rows.typed_json import decode_typed
 
 __all__ = [
@@ -37,6 +37,7 @@ __all__ = [
     "media_type_of",
     "missing",
     "plain_row",
+    "read_numbers",
     "read_objects",
     "read_parquet",
     "read_raw",

@@ -40,7 +40,9 @@ def from_values(values: Sequence[object], kind: Kind) -> Typed:
 
 
 def from_text(column: pa.ChunkedArray, kind: Kind) -> Typed:
-    """Decode the text cells of a CSV column."""
+    """Decode the text cells of a CSV column, or numbers that were read as such."""
+    if pa.types.is_float64(column.type):
+        return _to_numpy(column), []
     if kind == "number":
         fast = _cast_numbers(column)
         if fast is not None:
@@ -140,6 +142,8 @@ def _arrow_numbers(column: pa.ChunkedArray, source: str | None) -> TypedArray:
 
 
 def _checked_numbers(numbers: TypedArray, kind: Kind) -> Typed:
+    if kind == "number" and np.isfinite(numbers).all():
+        return numbers, []
     bad = np.isinf(numbers)
     code = "not_finite"
     if kind == "timestamp":
@@ -158,7 +162,7 @@ def _python_values(numbers: TypedArray, source: str | None, *, is_named: bool) -
 
 
 def _to_numpy(column: pa.ChunkedArray) -> TypedArray:
-    array: TypedArray = column.to_numpy().astype(np.float64)
+    array: TypedArray = column.to_numpy().astype(np.float64, copy=False)
     return array
 
 

@@ -73,7 +73,7 @@ def iterate(
     if media_type == CSV:
         yield _csv_lines([[_escaped(name) for name in names]])
         for batch in batches:
-            yield _csv_rows([_csv_cells(column) for column in batch.columns])
+            yield _csv_rows(batch)
         return
     opening, between, closing = ("[", ",\n", "]\n") if media_type == JSON else ("", "\n", "\n")
     start = opening
@@ -92,26 +92,31 @@ def _csv_lines(rows: Iterable[Sequence[Any]]) -> bytes:
     return text.getvalue().encode()
 
 
-def _csv_rows(columns: Sequence[Sequence[str]]) -> bytes:
+def _csv_rows(batch: pa.RecordBatch) -> bytes:
     """Lines of cells; where none needs quotes, joined as they are."""
-    rows = zip(*columns, strict=True)
-    if len(columns) < 2 or any(_QUOTED.search("".join(set(column))) for column in columns):
+    cells = [_csv_cells(column) for column in batch.columns]
+    rows = zip(*(column for column, _ in cells), strict=True)
+    if len(cells) < 2 or any(is_quoted for _, is_quoted in cells):
         return _csv_lines(rows)
-    return "".join([f"{line}\r\n" for line in map(",".join, rows)]).encode()
+    return "\r\n".join([*map(",".join, rows), ""]).encode()
 
 
-def _csv_cells(column: pa.Array) -> Sequence[str]:
+def _csv_cells(column: pa.Array) -> tuple[Sequence[str], bool]:
+    """Cells of a column, and whether one of them needs quotes."""
     if pa.types.is_float64(column.type):
-        return _written(column.to_numpy(zero_copy_only=False))
+        return _written(column.to_numpy(zero_copy_only=False)), False
     distinct = column.dictionary_encode()
     texts = [_csv_cell(value) for value in [*distinct.dictionary.to_pylist(), None]]
-    return [texts[place] for place in distinct.indices.fill_null(-1).to_pylist()]
+    cells = [texts[place] for place in distinct.indices.fill_null(-1).to_pylist()]
+    return cells, any(map(_QUOTED.search, texts))
 
 
 def _written(numbers: TypedArray) -> list[str]:
     """Numbers as Python writes them; those without an exponent msgspec writes alike, and faster."""
     if not len(numbers):
         return []
+    if (numbers == numbers[0]).all() and numbers[0]:  # not where 0.0 and -0.0 are mixed
+        return [repr(float(numbers[0]))] * len(numbers)
     written = msgspec.json.encode(numbers.tolist()).decode()[1:-1].split(",")
     sizes = np.abs(numbers)
     for row in np.flatnonzero(~((sizes >= 1e-4) & (sizes < 1e16))).tolist():  # NaN too

@@ -85,6 +85,8 @@ def _array(column: TypedArray, described: InputColumn) -> pa.Array:
     if is_textual(described.type):
         return pa.array(column, pa.string())
     holes = np.isnan(column)
+    if described.type == "number" and not holes.any():
+        return pa.array(column, pa.float64())
     match described.type:
         case "boolean":
             return pa.array(column == 1.0, pa.bool_(), mask=holes)

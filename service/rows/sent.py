@@ -1,13 +1,17 @@
 """Rows that were sent to be predicted: objects of JSON and NDJSON, or a table of CSV, Parquet or Arrow."""
 
+import io
 import math
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
+from functools import cached_property
 from typing import Any, Protocol
 
-from service.domain.datasets import ColumnType, InputColumn
+from service.domain.datasets import ColumnType, InputColumn, IntakeLimits
 from service.rows import times
 from service.rows.columns import TypedArray, is_textual
+from service.rows.csv_reader import read_csv
 from service.rows.decoding import Decoded, decode_rows, decode_table
+from service.rows.plain_csv import read_plain
 from service.rows.raw import RawTable
 from service.rows.reading import decode_column, note_faults
 
@@ -118,6 +122,68 @@ class TableRows:
             typed, _ = decode_column(self._table, self._table.names.index(name), "category")
             self._texts[name] = typed.tolist()
         return self._texts[name][row]
+
+
+class NumberRows:
+    """A CSV whose columns of numbers were read as that; where it is asked otherwise it is read anew as text.
+
+    Parameters
+    ----------
+    table : RawTable
+    numbers : set of str
+        Columns of the table that are arrays of float64.
+    anew : callable
+        Reads the table as text.
+    """
+
+    def __init__(self, table: RawTable, numbers: Set[str], anew: Callable[[], RawTable]) -> None:
+        self._rows, self._numbers, self._anew = TableRows(table), numbers, anew
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @property
+    def names(self) -> set[str]:
+        """Columns of the table."""
+        return self._rows.names
+
+    def decode(self, columns: Sequence[InputColumn]) -> Decoded:
+        """Give the rows their types."""
+        has_guessed_right = all(column.type == "number" for column in columns if column.name in self._numbers)
+        return (self._rows if has_guessed_right else self._texts).decode(columns)
+
+    def has(self, row: int, name: str) -> bool:
+        """Whether the table has a column."""
+        return self._rows.has(row, name)
+
+    def beyond(self, row: int, known: Set[str]) -> list[str]:
+        """Columns of the table that are none of these, sorted."""
+        return self._rows.beyond(row, known)
+
+    def cell(self, row: int, name: str) -> Any:
+        """What a row holds in a column, as text."""
+        return (self._texts if name in self._numbers else self._rows).cell(row, name)
+
+    @cached_property
+    def _texts(self) -> TableRows:
+        return TableRows(self._anew())
+
+
+def read_numbers(body: bytes, columns: Sequence[InputColumn], limits: IntakeLimits) -> NumberRows | None:
+    """
+    Read a CSV of which some columns are known to be asked for as numbers.
+
+    Returns
+    -------
+    NumberRows or None
+        None where the body is not plainly that, right or wrong.
+    """
+    # An id is given back as it was spelled.
+    numbers = {column.name for column in columns if column.type == "number"} - {ID}
+    table = read_plain(body, limits, numbers) if numbers else None
+    if table is None:
+        return None
+    return NumberRows(table, numbers, lambda: read_csv(io.BytesIO(body), limits))
 
 
 def plain_row(

@@ -46,8 +46,8 @@ def prediction_columns(
         answers.threshold,
     ]
     found = {
-        "decision": texts([answers.actions[decision] for decision in answers.decision.tolist()]),
-        "label": texts([labels[label] for label in answers.label.tolist()]),
+        "decision": texts(answers.actions)[answers.decision],
+        "label": texts(labels)[answers.label],  # that of a review is the last one
         **dict(zip(_number_names(answers.classes, answers.actions), numbers, strict=True)),
     }
     return {name: spread(values, sound, n) for name, values in found.items()}

@@ -1,23 +1,32 @@
 """Tables that are sent to be predicted, in any media type but JSON."""
 
 import io
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 from service.domain import strict_json
-from service.domain.datasets import IntakeLimits
+from service.domain.datasets import InputColumn, IntakeLimits
 from service.domain.errors import FieldError, InvalidError, TooLargeError
 from service.domain.predictions import check_ids
-from service.rows import JsonRows, Sent, TableRows, read_objects, read_raw
-from service.rows.media import ARROW, NDJSON, PARQUET, MediaType
+from service.rows import JsonRows, Sent, TableRows, read_numbers, read_objects, read_raw
+from service.rows.media import ARROW, CSV, NDJSON, PARQUET, MediaType
+from service.rows.plain_stream import is_plain_stream
 from service.usecases.datasets import Intake, guarded
 
 
-def read_sent(intake: Intake, body: bytes, media_type: MediaType, max_rows: int) -> Sent:
+def read_sent(
+    intake: Intake,
+    body: bytes,
+    media_type: MediaType,
+    max_rows: int,
+    likely: Sequence[InputColumn] = (),
+) -> Sent:
     """
-    Read the rows of a body.
+    Read the rows of a body; `likely` are the columns that will be asked for, if that is known.
 
-    Parquet and Arrow are opened in a guarded child: they may be far larger than they look.
+    Parquet and Arrow are opened in a guarded child: they may be far larger than they look. Only an Arrow
+    stream whose headers say that it is not is read here.
 
     Raises
     ------
@@ -32,7 +41,9 @@ def read_sent(intake: Intake, body: bytes, media_type: MediaType, max_rows: int)
     try:
         if media_type == NDJSON:
             return JsonRows(_objects(body, limits))
-        if media_type in (PARQUET, ARROW) and body:
+        if media_type == CSV and (numbers := read_numbers(body, likely, limits)) is not None:
+            return numbers
+        if body and (media_type == PARQUET or (media_type == ARROW and not is_plain_stream(body, limits))):
             body, media_type = _flattened(intake, body, media_type, limits), ARROW
         table = read_raw(io.BytesIO(body), media_type, limits)
     except InvalidError as error:

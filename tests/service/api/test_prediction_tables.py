@@ -91,6 +91,21 @@ def test_every_media_type_in_gives_the_same_predictions(tables: Service, given: 
 
 
 @only_sqlite
+def test_a_stream_that_a_guarded_child_must_open_gets_the_same_predictions(tables: Service) -> None:
+    table = pa.Table.from_pylist(SENT)
+    named = table.set_column(0, "id", table["id"].dictionary_encode())
+    expected = tables.predict("tables", SENT)
+    for sent, compression in ((table, "zstd"), (named, None)):
+        sink = io.BytesIO()
+        options = pa.ipc.IpcWriteOptions(compression=compression)
+        with pa.ipc.new_stream(sink, sent.schema, options=options) as stream:
+            stream.write_table(sent)
+        headers = {"Content-Type": ARROW, "Accept": JSON}
+        answer = tables.http.post(PATH, content=sink.getvalue(), headers=headers)
+        assert answer.json()["predictions"] == expected
+
+
+@only_sqlite
 @pytest.mark.parametrize("wanted", TABLES)
 def test_every_media_type_out_has_the_same_numbers(tables: Service, wanted: str) -> None:
     answer = tables.http.post(PATH, json={"rows": SENT}, headers={"Accept": wanted})
