@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +42,11 @@ class Drift:
         Rows of both.
     missing_reference, missing : float
         Shares of them without value.
+    bins : tuple of str
+        What is counted together: a stretch of numbers, a category, all others, what is missing. Bins that are
+        empty on both sides are left out.
+    shares_reference, shares : tuple of float
+        Share of each bin in the rows of both.
 
     Examples
     --------
@@ -56,6 +62,9 @@ class Drift:
     sample: int
     missing_reference: float
     missing: float
+    bins: tuple[str, ...]
+    shares_reference: tuple[float, ...]
+    shares: tuple[float, ...]
 
 
 def stability_index(reference: Floats, sample: Floats) -> float:
@@ -83,7 +92,7 @@ def number_drift(reference: Floats, sample: Floats) -> Drift:
     given, seen = reference[~np.isnan(reference)], sample[~np.isnan(sample)]
     cuts = np.unique(np.quantile(given, np.arange(1, BINS) / BINS)) if given.size else np.empty(0)
     counts = [_binned(values, cuts, len(whole)) for values, whole in ((given, reference), (seen, sample))]
-    return _drift(counts[0], counts[1], _distance(given, seen))
+    return _drift(_stretches(cuts), counts[0], counts[1], _distance(given, seen))
 
 
 def category_drift(reference: Sequence[str | None], sample: Sequence[str | None]) -> Drift:
@@ -97,7 +106,16 @@ def category_drift(reference: Sequence[str | None], sample: Sequence[str | None]
     _require_rows(len(reference), len(sample))
     given = Counter(one for one in reference if one is not None)
     frequent = [name for name, _ in given.most_common(CATEGORIES)]
-    return _drift(_counted(reference, frequent), _counted(sample, frequent), None)
+    return _drift([*frequent, "others"], _counted(reference, frequent), _counted(sample, frequent), None)
+
+
+def _stretches(cuts: Floats) -> list[str]:
+    """Say which numbers each bin holds."""
+    if not cuts.size:
+        return ["any number"]
+    told = [f"{one:.5g}" for one in cuts]
+    between = [f"{low} to {high}" for low, high in pairwise(told)]
+    return [f"<= {told[0]}", *between, f"> {told[-1]}"]
 
 
 def _require_rows(reference: int, sample: int) -> None:
@@ -118,7 +136,7 @@ def _counted(values: Sequence[str | None], frequent: Sequence[str]) -> Floats:
     return np.array([*named, len(values) - sum(named) - missing, missing], dtype=np.float64)
 
 
-def _drift(reference: Floats, sample: Floats, ks: float | None) -> Drift:
+def _drift(names: Sequence[str], reference: Floats, sample: Floats, ks: float | None) -> Drift:
     """Put it together; the last bin holds what is missing, and bins empty on both sides tell nothing."""
     used = (reference > 0.0) | (sample > 0.0)
     m, n = reference.sum(), sample.sum()
@@ -130,6 +148,9 @@ def _drift(reference: Floats, sample: Floats, ks: float | None) -> Drift:
         sample=int(n),
         missing_reference=float(reference[-1] / m),
         missing=float(sample[-1] / n),
+        bins=tuple(name for name, is_used in zip([*names, "missing"], used, strict=True) if is_used),
+        shares_reference=tuple((reference[used] / m).tolist()),
+        shares=tuple((sample[used] / n).tolist()),
     )
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from costboost.drift import Drift, category_drift, number_drift
 from costboost.realised import RealisedCost, realised_cost
+from costboost.reliability import reliability_table
 from service.domain.outcomes import Recorded
 from service.learning.test_part import TestPart
 
@@ -24,11 +25,14 @@ class ClassDrift:
         Of its probability, against the test part.
     calibration : RealisedCost
         How much more often than predicted the class came, as a mean with interval; no money here.
+    reliability : dict of lists, or None
+        Of the records whose label is known: `mean_probability` and `observed_rate` of bins; None without any.
     """
 
     name: str
     probability: Drift
     calibration: RealisedCost
+    reliability: dict[str, list[float]] | None
 
 
 @dataclass(frozen=True)
@@ -51,9 +55,19 @@ def class_drifts(part: TestPart, records: Sequence[Recorded]) -> list[ClassDrift
             part.classes[code],
             number_drift(part.probabilities[:, code], said[:, code]),
             realised_cost(np.eye(len(part.classes))[code] - said[:, code, None], label, reveal),
+            _reliability(said[:, code], label, code),
         )
         for code in shown
     ]
+
+
+def _reliability(
+    said: NDArray[np.float64], label: NDArray[np.intp], code: int
+) -> dict[str, list[float]] | None:
+    known = label >= 0
+    if not known.any():
+        return None
+    return reliability_table(label[known] == code, said[known], np.ones(int(known.sum())))
 
 
 def input_drifts(

@@ -16,6 +16,7 @@ from service.ui import (
     simulations,
     trainings,
     versions,
+    webhooks,
 )
 
 ROUTERS = (
@@ -31,6 +32,7 @@ ROUTERS = (
     versions.router,
     cases.router,
     keys.router,
+    webhooks.router,
     assets.router,
     overview.missing,
 )

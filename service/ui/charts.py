@@ -203,6 +203,27 @@ def _to_the_end(values: Numbers, edges: Numbers) -> Numbers:
     return [*values, *[values[-1]] * (len(edges) - len(values))]
 
 
+def drift_chart(name: str, drift: Any, id: str) -> Chart:
+    """How the rows are spread over the bins of one column, or of the probability."""
+    lines = [
+        Line("at the test", drift.shares_reference, "percent", bars=True),
+        Line("in these decisions", drift.shares, "percent", bars=True),
+    ]
+    says = f"Share of the rows; stability index {drift.psi:.3g}, by chance {drift.psi_by_chance:.3g}."
+    return Chart(id, name, says, "value", list(range(len(drift.bins))), lines, categories=drift.bins)
+
+
+def reliability_chart(name: str, table: Mapping[str, Numbers], id: str) -> Chart:
+    """How often a class came true, of the decisions whose label is known."""
+    given = table["mean_probability"]
+    says = "How often it came true where the label is known, against the probability that was given."
+    lines = [
+        Line("came true", table["observed_rate"], points=True),
+        Line("as often", given, quiet=True),
+    ]
+    return Chart(id, f"Calibration of “{name}”", says, "probability given", given, lines, square=True)
+
+
 def profile_charts(profile: Mapping[str, Any]) -> list[Chart]:
     """How the values of each column are spread over the rows of each class."""
     made = (_spread(column, number) for number, column in enumerate(profile["columns"]))

@@ -1,7 +1,9 @@
 """What decisions cost in the end, beside what was expected of them."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 from starlette.requests import Request
@@ -10,16 +12,22 @@ from starlette.responses import Response
 from service.api.context import Sender, Tenant, Wired
 from service.api.performance import DEFAULT_SPAN
 from service.domain.outcomes import Span, Window
-from service.ui.charts import Chart, Line
+from service.ui.charts import Chart, Line, drift_chart, reliability_chart
 from service.ui.rendering import render
 from service.ui.routes import PageRoute
 from service.ui.units import currency_of
+from service.usecases import drift as drifting
 from service.usecases import models, performance
+from service.usecases.drift import VersionDrift
 from service.usecases.performance import VersionPerformance
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False, tags=["performance"])
 
 _LISTED = 50
+#: Columns that are drawn, those that moved farthest.
+_DRAWN = 12
+#: Of the stability index: below it little, above it much.
+_LITTLE, _MUCH = 0.1, 0.25
 
 
 @router.get("/ui/monitoring")
@@ -55,6 +63,63 @@ def show_performance(
         charts={one.version: _chart(one, currency) for one in found.versions},
         currency=currency,
     )
+
+
+@router.get("/ui/monitoring/{model}/drift")
+def show_drift(
+    *,
+    request: Request,
+    wired: Wired,
+    tenant: Tenant,
+    model: str,
+    days: Annotated[int, Query(ge=1, le=400)] = DEFAULT_SPAN.days,
+) -> Response:
+    """Set what came in, and what was said of it, beside the test; after the page, for all rows are read."""
+    end = datetime.now(UTC)
+    found = drifting.drift(wired.readers, wired.store, tenant, model, Span(end - timedelta(days=days), end))
+    return render(request, "parts/drift.html", model=model, drifts=[_drift(one) for one in found])
+
+
+@dataclass(frozen=True)
+class _Moved:
+    """A column, or the probability of a class, and how far it moved in words."""
+
+    name: str
+    drift: Any
+    told: str
+
+
+@dataclass(frozen=True)
+class _Drift:
+    """Drift of one version: what a page tells of it, the farthest first; inputs are None without rows."""
+
+    version: int
+    classes: Sequence[Any]
+    moved: Sequence[_Moved]
+    inputs: Sequence[_Moved] | None
+    charts: Sequence[Chart]
+
+
+def _drift(one: VersionDrift) -> _Drift:
+    said = [_moved(f"probability of {each.name}", each.probability) for each in one.classes]
+    inputs = None if one.inputs is None else [_moved(each.name, each.drift) for each in one.inputs]
+    drawn = [*said, *(inputs or ())[:_DRAWN]]
+    charts = [drift_chart(each.name, each.drift, f"drift-{one.version}-{n}") for n, each in enumerate(drawn)]
+    for number, each in enumerate(one.classes):
+        if each.reliability is not None:
+            charts.insert(
+                number, reliability_chart(each.name, each.reliability, f"reliability-{one.version}-{number}")
+            )
+    return _Drift(one.version, one.classes, said, inputs, charts)
+
+
+def _moved(name: str, drift: Any) -> _Moved:
+    """Say how far: what chance alone makes of so few rows is no movement."""
+    if drift.psi < max(_LITTLE, 2 * drift.psi_by_chance):
+        told = "little"
+    else:
+        told = "much" if drift.psi > max(_MUCH, 2 * drift.psi_by_chance) else "some"
+    return _Moved(name, drift, told)
 
 
 def _chart(one: VersionPerformance, currency: str | None) -> Chart:

@@ -60,3 +60,15 @@ def test_a_side_without_rows_is_refused() -> None:
         number_drift(np.array([1.0]), np.empty(0))
     with pytest.raises(ValueError, match="both sides"):
         category_drift([], ["a"])
+
+
+def test_bins_are_told_with_the_shares_of_both_sides():
+    drift = number_drift(np.array([1.0, 2.0, 3.0, np.nan]), np.array([0.0, 9.0]))
+    assert drift.bins[0].startswith("<= ")
+    assert drift.bins[-1] == "missing"
+    assert sum(drift.shares_reference) == pytest.approx(1.0)
+    assert (drift.shares[0], drift.shares[-2:]) == (0.5, (0.5, 0.0))
+    named = category_drift(["a", "a", "b"], ["a", "c"])
+    assert (named.bins, named.shares_reference) == (("a", "b", "others"), pytest.approx((2 / 3, 1 / 3, 0)))
+    assert named.shares == (0.5, 0.0, 0.5)
+    assert number_drift(np.full(2, np.nan), np.array([1.0])).bins == ("any number", "missing")

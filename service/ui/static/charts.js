@@ -76,7 +76,7 @@ function options(chart, width, state) {
         time: false,
         ...rangeOf(chart),
       },
-      y: { range: chart.square ? [0, 1] : amountsBetween },
+      y: { range: chart.square ? [0, 1] : amountsOf(chart) },
     },
     cursor: { drag: { x: false, y: false }, points: { size: 6 } },
     axes: [horizontal, vertical],
@@ -99,16 +99,21 @@ function rangeOf(chart) {
 }
 
 // Numbers may come later, so a range is worked out anew each time.
-function pointsBetween(_, low, high) {
-  if (low === null) return [0, 1];
+function pointsBetween(plot, low, high) {
+  const [points] = plot.data;
+  if (points.length !== 1) return [low ?? 0, high ?? 1];
   // Around a single point uPlot would show all from nought to twice as much.
-  const half = low === high ? Math.max(Math.abs(low) * 1e-4, 1) : 0;
-  return [low - half, high + half];
+  const half = Math.max(Math.abs(points[0]) * 1e-4, 1);
+  return [points[0] - half, points[0] + half];
 }
 
-function amountsBetween(_, low, high) {
-  if (low === null || (low === 0 && high === 0)) return [0, 1];
-  return uPlot.rangeNum(low, high, 0.1, true);
+// Bars stand on nought.
+function amountsOf(chart) {
+  const foot = chart.lines.some((line) => line.bars) ? 0 : NaN;
+  return (_, low, high) => {
+    if (low === null || (low === 0 && high === 0)) return [0, 1];
+    return uPlot.rangeNum(foot < low ? foot : low, foot > high ? foot : high, 0.1, true);
+  };
 }
 
 function mark(plot, at) {

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from service.ui.rendering import number
 from tests.service.conftest import problem, table
+from tests.service.listener import listening
 from tests.service.ui.conftest import Shop, address, key
 
 Sound = Callable[[Page], None]
@@ -231,7 +233,48 @@ def test_realised_cost_stands_beside_expected_cost(shop: Shop, page: Page, sound
     page.get_by_role("combobox", name="By").select_option("day")
     page.get_by_role("button", name="Show").press("Enter")
     expect(page.locator("figure.chart canvas").first).to_be_visible()
+    moved = page.get_by_role("region", name="What has moved, version 1")
+    inputs = shop.service.http.get("/v1/models/shop/performance?drift=true").json()["versions"][-1]["drift"]
+    for one in inputs["inputs"]:
+        expect(moved.get_by_role("row").filter(has_text=one["name"]).first).to_contain_text(
+            number(one["drift"]["psi"])
+        )
+    expect(page.locator("#drift-1-1 canvas")).to_be_visible()
+    expect(page.locator("#reliability-1-0 canvas")).to_be_visible()
     sound(page)
+
+
+def test_a_webhook_is_made_told_and_deleted(
+    shop: Shop, page: Page, sound: Sound, wait_until: Callable[..., None]
+) -> None:
+    page.goto(f"{shop.address}/ui/webhooks")
+    page.get_by_label("Address").fill("https://10.0.0.1/")
+    page.get_by_role("button", name="Make a webhook").click()
+    expect(page.get_by_role("alert")).to_contain_text("url: must be an address that everybody can reach")
+    with listening() as listener:
+        page.get_by_label("Address").fill(listener.url)
+        page.get_by_label("a training ended").uncheck()
+        page.get_by_role("button", name="Make a webhook").press("Enter")
+        secret = page.locator("#made pre code").inner_text()
+        assert secret.startswith("whsec_")
+        sound(page)
+        page.get_by_role("link", name="I have it").click()
+        expect(page.locator("main")).not_to_contain_text(secret)
+        expect(page.get_by_text("Nothing was posted yet")).to_be_visible()
+        made = shop.service.http.get("/v1/webhooks").json()["data"][0]
+        assert made["events"] == ["alias.changed", "batch_prediction.finished", "intake_job.finished"]
+        shop.service.http.put("/v1/models/shop/aliases/told", json={"version": 1})
+        path = f"/v1/webhooks/{made['id']}/deliveries"
+        wait_until(lambda: shop.service.http.get(path).json()["data"][0]["status"] == "delivered")
+    page.reload()
+    deliveries = page.get_by_role("region", name="Deliveries")
+    expect(deliveries).to_contain_text("an alias moved")
+    expect(deliveries).to_contain_text("delivered")
+    sound(page)
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Delete this webhook").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Webhooks")
+    assert shop.service.http.get("/v1/webhooks").json()["data"] == []
 
 
 def test_a_key_is_made_shown_once_and_revoked(shop: Shop, page: Page, sound: Sound) -> None:
@@ -262,6 +305,7 @@ def test_tenants_do_not_see_one_another(shop: Shop) -> None:
         "models/shop/versions/1/simulate",
         "models/shop/compare?version=1&version=2",
         "monitoring/shop",
+        "monitoring/shop/drift",
         f"datasets/{shop.dataset}",
         f"datasets/{shop.dataset}/profile",
         f"costs/{shop.cost_spec}",
