@@ -132,15 +132,17 @@ class KindByKind:
         return recorded | {"D_next": self._leaving()} | self._by_row(verdict.values) if record else {}
 
     def _entering(self, verdict: Round, exponent: Floats) -> dict[str, Any]:
-        D = self.ledger.weights / total(self.ledger.weights)
+        weights = self.ledger.accounts.weights
+        D = weights / total(weights)
         Z = total(D * exp_array(exponent)[self._cells()])
-        h = self.response[self.answers][self.ledger.sides_of_rows()]
+        h = self.response[self.answers][self.ledger.accounts.sides_of_rows()]
         return {"D": D, "h": h, "alpha": verdict.alpha, "eps": verdict.error, "Z": Z}
 
     def _leaving(self) -> Floats:
         """Weights without what already belongs to the next round."""
         shares = self.shares[self.kinds.rows, 0]
-        left: Floats = np.divide(self.ledger.weights, shares, out=np.zeros(len(shares)), where=shares > 0)
+        weights = self.ledger.accounts.weights
+        left: Floats = np.divide(weights, shares, out=np.zeros(len(shares)), where=shares > 0)
         left /= total(left)
         return left
 
@@ -150,6 +152,6 @@ class KindByKind:
 
     def _cells(self) -> NDArray[np.intp]:
         """(n,): the cell of each row."""
-        side = self.ledger.sides_of_rows()
+        side = self.ledger.accounts.sides_of_rows()
         cells: NDArray[np.intp] = 2 * self.kinds.rows.astype(np.intp) + self.answers[side]
         return cells

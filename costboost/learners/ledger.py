@@ -10,6 +10,7 @@ order of the rows.
 
 import math
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,7 @@ from costboost.kernels.ledger import (
 )
 from costboost.learners.columns import BinnedColumns
 
-__all__ = ["ABOVE", "BELOW", "MISSING", "SCALE", "Elsewhere", "Ledger"]
+__all__ = ["ABOVE", "BELOW", "MISSING", "SCALE", "Account", "Accounts", "Elsewhere", "Ledger"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -91,8 +92,42 @@ class Elsewhere:
         return cls(frequent, starts, rows, bins)
 
 
-class Ledger:
-    """Weights of the rows of two classes and their sums per bin.
+class Accounts(Protocol):
+    """Weights of rows and their sums per bin, in one place or in many: it does what a ledger decides."""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        ...
+
+    @property
+    def sums(self) -> Ints:
+        """(bins, a): what each bin of each column holds in each account."""
+        ...
+
+    def total(self) -> float:
+        """Sum of the weights, in whatever order."""
+        ...
+
+    def part_by_column(self, column: int, sides: Octets) -> tuple[Ints, Ints]:
+        """Part the rows by their bins of a column; see `Account.part`."""
+        ...
+
+    def part(self, codes: Octets, sides: Octets) -> tuple[Ints, Ints]:
+        """Part the rows; see `Account.part`."""
+        ...
+
+    def multiply(self, factors: Floats) -> None:
+        """Multiply weights by the factor of their kind and side, and leave the sums as they are."""
+        ...
+
+    def change(self, factors: Floats, *, anew: bool) -> int:
+        """Multiply weights and bring the sums up to date; see `Account.change`."""
+        ...
+
+
+class Account:
+    """Weights of the rows of two classes and their sums per bin, here.
 
     Parameters
     ----------
@@ -103,13 +138,13 @@ class Ledger:
         Rows of a kind are of one class and weighed alike.
     counts : ndarray of shape (a, k), int64
         By what the weight of a row of each kind is multiplied in each of the accounts.
-    weights : ndarray of shape (n,), float64, >= 0, not all 0
+    weights : ndarray of shape (n,), float64, >= 0
         Kept and changed.
 
     Attributes
     ----------
     sums : ndarray of shape (bins, a), int64
-        What each bin of each column holds in each account.
+        All 0 until the first change.
     """
 
     def __init__(
@@ -117,22 +152,28 @@ class Ledger:
     ) -> None:
         self.columns, self.elsewhere, self.kinds, self.counts = columns, elsewhere, kinds, counts
         self.weights = weights
-        self._mass = 0
         tables = 4 if len(kinds) >= _ROWS_FOR_TABLES else 1
         bins, accounts = int(columns.starts[-1]), len(counts)
         self.sums = np.zeros((bins, accounts), dtype=np.int64)
         self._wholes = np.zeros(accounts, dtype=np.int64)
         self._tables = np.zeros((tables, accounts, bins), dtype=np.int64)
-        self._part = _Part(columns.codes[0], np.zeros(256, dtype=np.uint8), *np.zeros((2, 0, 0), np.int64))
-        self._set_anew()
+        self._codes, self._sides = columns.codes[0], np.zeros(256, dtype=np.uint8)
 
     @property
-    def mass(self) -> int:
-        """Integer weight of all rows."""
-        return self._mass
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.kinds)
 
-    def part(self, codes: Octets, sides: Octets) -> Ints:
-        """Part the rows; return the integer weight of each kind on each side.
+    def total(self) -> float:
+        """Sum of the weights, in whatever order."""
+        return total(self.weights)
+
+    def part_by_column(self, column: int, sides: Octets) -> tuple[Ints, Ints]:
+        """Part the rows by their bins of a column."""
+        return self.part(self.columns.codes[column], sides)
+
+    def part(self, codes: Octets, sides: Octets) -> tuple[Ints, Ints]:
+        """Part the rows, until they are parted otherwise.
 
         Parameters
         ----------
@@ -143,59 +184,49 @@ class Ledger:
 
         Returns
         -------
-        ndarray of shape (k, 3), int64
+        masses, counts : ndarrays of shape (k, 3), int64
+            Integer weight, and number, of the rows of each kind on each side.
         """
+        self._codes, self._sides = codes, sides
         masses, counts = np.zeros((2, self.counts.shape[1], _SIDES), dtype=np.int64)
         sum_sides(
             codes, sides, _SIDES, self.kinds, self.weights, SCALE, masses.reshape(-1), counts.reshape(-1)
         )
-        self._part = _Part(codes, sides, masses, counts)
-        return masses
+        return masses, counts
 
     def sides_of_rows(self) -> Octets:
         """(n,): the side that each row was parted to last."""
-        sides: Octets = self._part.sides[self._part.codes]
+        sides: Octets = self._sides[self._codes]
         return sides
 
-    def reweigh(self, exponents: Floats, shares: Floats) -> None:
-        """Multiply weights by ``share · exp(exponent)``, up to one factor for all, by kind and side.
+    def multiply(self, factors: Floats) -> None:
+        """Multiply weights by the factor of their kind and side, (k, 3), and leave the sums as they are."""
+        multiply_weights(self._codes, self._sides, _SIDES, self.kinds, factors.reshape(-1), self.weights)
+
+    def change(self, factors: Floats, *, anew: bool) -> int:
+        """Multiply weights and bring the sums up to date.
 
         Parameters
         ----------
-        exponents, shares : ndarrays of shape (k, 3)
-            Of the sides that rows were parted by last.
+        factors : ndarray of shape (k, 3)
+            By kind and side.
+        anew : bool
+            Add up all weights, not only what changes: the faster way where most do.
+
+        Returns
+        -------
+        int
+            What the integer weight of all rows is if `anew`, else what it has changed by.
         """
-        part, factors = self._part, np.empty(exponents.shape)
-        greatest, projected, touched = relate_factors(
-            exponents.reshape(-1),
-            shares.reshape(-1),
-            part.masses.reshape(-1),
-            part.counts.reshape(-1),
-            _LARGEST_EXPONENT,
-            factors.reshape(-1),
-        )
-        if greatest > _LARGEST_FACTOR or not 2.0**_LEAST < projected < 2.0**_MOST:
-            factors /= greatest
-            multiply_weights(part.codes, part.sides, _SIDES, self.kinds, factors.reshape(-1), self.weights)
-            self._set_anew()
-        else:
-            self._change(factors, anew=touched > _MANY * len(self.kinds))
-
-    def _set_anew(self) -> None:
-        """Bring the sum of the weights into (1/2, 1] by a power of two and add everything up."""
-        _, exponent = math.frexp(total(self.weights))
-        self._change(np.full((self.counts.shape[1], _SIDES), math.ldexp(1.0, -exponent)), anew=True)
-
-    def _change(self, factors: Floats, *, anew: bool) -> None:
-        elsewhere, part = self.elsewhere, self._part
+        elsewhere = self.elsewhere
         mass = add_changes(
             self.columns.codes,
             self.columns.starts,
             elsewhere.starts,
             elsewhere.rows,
             elsewhere.bins,
-            part.codes,
-            part.sides,
+            self._codes,
+            self._sides,
             _SIDES,
             self.kinds,
             self.counts,
@@ -206,15 +237,76 @@ class Ledger:
             self._tables,
             self._wholes,
         )
-        self._mass = mass if anew else self._mass + mass
         join_tables(self._tables, self.columns.starts, elsewhere.frequent, self._wholes, self.sums)
+        return mass
 
 
-@dataclass(frozen=True)
-class _Part:
-    """How rows are parted: their codes, the side of each code, weight and number of rows on each side."""
+class Ledger:
+    """Decides how weights are multiplied and when they are set anew.
 
-    codes: Octets
-    sides: Octets
-    masses: Ints
-    counts: Ints
+    Parameters
+    ----------
+    accounts : Accounts
+        Newly opened, of rows that do not all weigh 0.
+    """
+
+    def __init__(self, accounts: Accounts) -> None:
+        self.accounts = accounts
+        self._mass = 0
+        self._masses, self._counts = np.zeros((2, 0, _SIDES), dtype=np.int64)
+        self._set_anew(np.ones((256, _SIDES)))
+
+    @property
+    def mass(self) -> int:
+        """Integer weight of all rows."""
+        return self._mass
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.accounts.n_rows
+
+    @property
+    def sums(self) -> Ints:
+        """(bins, a): what each bin of each column holds in each account."""
+        return self.accounts.sums
+
+    def part_by_column(self, column: int, sides: Octets) -> Ints:
+        """Part the rows by their bins of a column; return the integer weight of each kind on each side."""
+        self._masses, self._counts = self.accounts.part_by_column(column, sides)
+        return self._masses
+
+    def part(self, codes: Octets, sides: Octets) -> Ints:
+        """Part the rows, as `Account.part`; return the integer weight of each kind on each side, (k, 3)."""
+        self._masses, self._counts = self.accounts.part(codes, sides)
+        return self._masses
+
+    def reweigh(self, exponents: Floats, shares: Floats) -> None:
+        """Multiply weights by ``share · exp(exponent)``, up to one factor for all, by kind and side.
+
+        Parameters
+        ----------
+        exponents, shares : ndarrays of shape (k, 3)
+            Of the sides that rows were parted by last.
+        """
+        factors = np.empty(exponents.shape)
+        greatest, projected, touched = relate_factors(
+            exponents.reshape(-1),
+            shares.reshape(-1),
+            self._masses.reshape(-1),
+            self._counts.reshape(-1),
+            _LARGEST_EXPONENT,
+            factors.reshape(-1),
+        )
+        if greatest > _LARGEST_FACTOR or not 2.0**_LEAST < projected < 2.0**_MOST:
+            self.accounts.multiply(factors / greatest)
+            self._set_anew(factors)
+        else:
+            anew = touched > _MANY * self.n_rows
+            mass = self.accounts.change(factors, anew=anew)
+            self._mass = mass if anew else self._mass + mass
+
+    def _set_anew(self, like: Floats) -> None:
+        """Bring the sum of the weights into (1/2, 1] by a power of two and add everything up."""
+        _, exponent = math.frexp(self.accounts.total())
+        self._mass = self.accounts.change(np.full(like.shape, math.ldexp(1.0, -exponent)), anew=True)

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from costboost.kernels.fixed_point import quantize
 from costboost.kernels.stump import find_class_cut, find_signed_cut, lean_of_sides, sum_by_class, sum_signed
 from costboost.learners.columns import BinnedColumns
-from costboost.learners.ledger import ABOVE, BELOW, MISSING, Elsewhere, Ledger
+from costboost.learners.ledger import ABOVE, BELOW, MISSING, Account, Accounts, Elsewhere, Ledger
 from costboost.learners.weak import Hypothesis, Labels, Sample, classes_of
 from costboost.learners.weights import read_weights
 from costboost.parameters import Range, check_parameters
@@ -182,11 +182,14 @@ class PreparedStump:
         Parameters
         ----------
         kinds, weights
-            As of a `Ledger`.
+            As of an `Account`.
         signs : ndarray of shape (k,), int64
             +1 or -1, the class of each kind.
         """
-        return Ledger(self.columns, self._elsewhere, kinds, signs[None, :], weights)
+        return Ledger(self._account(kinds, signs[None, :], weights))
+
+    def _account(self, kinds: NDArray[np.uint8], counts: NDArray[np.int64], weights: Floats) -> Accounts:
+        return Account(self.columns, self._elsewhere, kinds, counts, weights)
 
     def fit_ledger(
         self, ledger: Ledger, labels: Labels
@@ -201,13 +204,13 @@ class PreparedStump:
         answers : ndarray of shape (3,), int
             1 for each side that the stump calls positive, else 0.
         """
-        slack = _slack(ledger.mass, len(ledger.kinds))
+        slack = _slack(ledger.mass, ledger.n_rows)
         # An edge moves by twice what its error moves.
         found = find_signed_cut(self.columns.starts, ledger.sums.reshape(-1), 2 * slack)
         column, index = found[0], found[1]
         sides = np.full(len(self.columns.cuts[column]) + 2, ABOVE, dtype=np.uint8)
         sides[: index + 1], sides[-1] = BELOW, MISSING
-        masses = ledger.part(self.columns.codes[column], sides)
+        masses = ledger.part_by_column(column, sides)
         weighed = masses.sum(axis=0)
         split = _named_sides(found, slack, int(weighed[ABOVE] - weighed[BELOW]), labels)
         answers = np.array([split.below, split.above, split.missing])

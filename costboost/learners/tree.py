@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,8 +16,8 @@ from costboost.ensembles.trees import Branches
 from costboost.kernels.fixed_point import scaled
 from costboost.learners.columns import BinnedColumns
 from costboost.learners.foreign import Response
-from costboost.learners.ledger import ABOVE, BELOW, SCALE, Elsewhere, Ledger
-from costboost.learners.tree_growth import GrownTree, Limits, WeighedRows, grow
+from costboost.learners.ledger import ABOVE, BELOW, SCALE, Account, Accounts, Elsewhere, Ledger
+from costboost.learners.tree_growth import GrownTree, Limits, NodeRows, RowsOfNodes, WeighedRows, grow
 from costboost.learners.weak import Hypothesis, Labels, Sample, classes_of
 from costboost.learners.weights import read_weights
 from costboost.parameters import InCode, Range, check_parameters
@@ -132,7 +132,8 @@ class HistogramTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         classes, codes = classes_of(targets)
         columns = self._binned(features, weights)
         weighed = WeighedRows(*scaled(weights), codes, len(classes))
-        self._adopt(grow(columns, weighed, self._limits()), classes)
+        limits = self._limits()
+        self._adopt(grow(columns, NodeRows(columns, weighed, limits), limits), classes)
         return self
 
     def _binned(self, X: Floats, weights: Floats) -> BinnedColumns:
@@ -214,7 +215,8 @@ class PreparedTree:
         """Fit a tree under these weights and answer for every training row."""
         weights = sample.weights if sample.rows is None else self._spread(sample.rows, sample.weights)
         weighed = WeighedRows(*scaled(weights), labels.codes, len(labels.classes))
-        grown = grow(self.columns, weighed, self.estimator._limits())
+        limits = self.estimator._limits()
+        grown = grow(self.columns, NodeRows(self.columns, weighed, limits), limits)
         fitted = copy(self.estimator)._adopt(grown, labels.classes)
         said = grown.by_leaf(answers(fitted, labels.positive, self.response))
         return Hypothesis(fitted, said[grown.leaves])
@@ -234,12 +236,14 @@ class PreparedTree:
         Parameters
         ----------
         kinds, weights
-            As of a `Ledger`.
+            As of an `Account`.
         signs : ndarray of shape (k,), int64
             +1 or -1, the class of each kind.
         """
-        classes = np.array([signs < 0, signs > 0], dtype=np.int64)
-        return Ledger(self.columns, self._elsewhere, kinds, classes, weights)
+        return Ledger(self._account(kinds, np.array([signs < 0, signs > 0], dtype=np.int64), weights))
+
+    def _account(self, kinds: NDArray[np.uint8], counts: NDArray[np.int64], weights: Floats) -> Accounts:
+        return Account(self.columns, self._elsewhere, kinds, counts, weights)
 
     def fit_ledger(
         self, ledger: Ledger, labels: Labels
@@ -254,18 +258,27 @@ class PreparedTree:
         answers : ndarray of shape (3,), int
             1 for an answer that is positive, else 0.
         """
-        sums = ledger.sums if labels.positive == 1 else ledger.sums[:, ::-1]
-        weighed = WeighedRows(ledger.weights, SCALE, labels.codes, 2, sums)
-        grown = grow(self.columns, weighed, self.estimator._limits())
+        limits = self.estimator._limits()
+        grown = grow(self.columns, self._rows_of(ledger, labels, limits), limits)
         fitted = copy(self.estimator)._adopt(grown, labels.classes)
         positive = grown.by_leaf(answers(fitted, labels.positive, self.response)) > 0
         sides = np.where(positive, ABOVE, BELOW).astype(np.uint8)
         return fitted, ledger.part(grown.leaves, sides), np.array([0, 1, 0])
 
+    def _rows_of(self, ledger: Ledger, labels: Labels, limits: Limits) -> RowsOfNodes:
+        weighed = weighed_by(cast(Account, ledger.accounts), labels)
+        return NodeRows(self.columns, weighed, limits)
+
     def _spread(self, rows: NDArray[np.intp], weights: Floats) -> Floats:
         spread = np.zeros(self.columns.codes.shape[1])
         np.add.at(spread, rows, weights)
         return spread
+
+
+def weighed_by(account: Account, labels: Labels) -> WeighedRows:
+    """Rows as a ledger of trees weighs them, and what it has added up already."""
+    sums = account.sums if labels.positive == 1 else account.sums[:, ::-1]
+    return WeighedRows(account.weights, SCALE, labels.codes, 2, sums)
 
 
 def answers(tree: HistogramTree, positive: int, response: Response) -> NDArray[Any]:

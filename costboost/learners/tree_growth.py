@@ -1,7 +1,8 @@
 """Level by level growth of one tree over columns that were binned once."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from costboost.ensembles.trees import Branches
 from costboost.kernels.tree import count_node, find_split, mark_rows, order_categories, part_rows, sum_node
 from costboost.learners.columns import BinnedColumns
 
-__all__ = ["GrownTree", "Limits", "WeighedRows", "grow"]
+__all__ = ["Cut", "GrownTree", "Limits", "Mark", "NodeRows", "RowsOfNodes", "WeighedRows", "grow"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -103,38 +104,106 @@ class _Split:
         return bool(self.above[-1])
 
 
-@dataclass
-class _Node:
-    """A node that may still be split: its class weights, and its rows and sums while they are its own.
+@dataclass(frozen=True)
+class Cut:
+    """The rows of a node are parted: by their bins of a column, into two nodes that follow one another.
 
-    Rows and sums are None where it is too deep to be split, and once they are those of its children.
+    Nodes are numbered as they are in `Branches`. `above` tells of each bin whether it lies above.
     """
 
-    masses: Ints
-    rows: NDArray[np.uint32] | None = None
-    sums: Ints | None = None
-    split: _Split | None = None
+    node: int
+    column: int
+    above: NDArray[np.bool_]
+    below: int
 
 
-class _Growth:
-    """The growth of one tree: what all of its nodes read."""
+@dataclass(frozen=True)
+class Mark:
+    """The rows of a node end in leaves: which, tells their bin of a column."""
+
+    node: int
+    column: int
+    leaves: NDArray[np.uint8]
+
+
+class RowsOfNodes(Protocol):
+    """Training rows, each in a node of the tree that grows, in one place or in many."""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        ...
+
+    def root(self) -> Ints:
+        """Put all rows into node 0; return the integer weight of each class in each bin of each column."""
+        ...
+
+    def part(self, cuts: Sequence[Cut]) -> list[tuple[Ints, Ints]]:
+        """Part the rows of nodes; return the sums below and above each cut."""
+        ...
+
+    def leaves(self, marks: Sequence[Mark]) -> NDArray[np.uint8]:
+        """(n,): the number of each row's leaf."""
+        ...
+
+
+class NodeRows:
+    """Rows of nodes, here.
+
+    Parameters
+    ----------
+    columns : BinnedColumns
+    weighed : WeighedRows
+    limits : Limits
+        Rows are counted in a last column of sums if their number matters.
+    """
 
     def __init__(self, columns: BinnedColumns, weighed: WeighedRows, limits: Limits) -> None:
-        self.columns, self.weighed, self.limits = columns, weighed, limits
-        self.n_classes = weighed.n_classes
-        self.counted = limits.min_rows > 1
+        self.columns, self.weighed, self.counted = columns, weighed, limits.min_rows > 1
+        self.rows: dict[int, NDArray[np.uint32]] = {}
+        self.sums: dict[int, Ints] = {}
 
-    def root(self) -> _Node:
-        rows, sums = np.arange(self.weighed.weights.size, dtype=np.uint32), self.weighed.sums
-        sums = self.sums_of(rows) if sums is None else self._counted(rows, sums)
-        masses = sums[: self.columns.starts[1], : self.n_classes].sum(axis=0)
-        self.whole = int(masses.sum())
-        self.slack = float(max(int(1e-12 * self.whole), rows.size))
-        return _Node(masses, rows, sums)
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.weighed.weights.size
 
-    def sums_of(self, rows: NDArray[np.uint32]) -> Ints:
+    def root(self) -> Ints:
+        """Put all rows into node 0; return the integer weight of each class in each bin of each column."""
+        rows, sums = np.arange(self.n_rows, dtype=np.uint32), self.weighed.sums
+        sums = self._sums_of(rows) if sums is None else self._counted(rows, sums)
+        self.rows, self.sums = {0: rows}, {0: sums}
+        return sums
+
+    def part(self, cuts: Sequence[Cut]) -> list[tuple[Ints, Ints]]:
+        """Part the rows of nodes; return the sums below and above each cut."""
+        return [self._part(cut) for cut in cuts]
+
+    def leaves(self, marks: Sequence[Mark]) -> NDArray[np.uint8]:
+        """(n,): the number of each row's leaf."""
+        leaves = np.empty(self.n_rows, dtype=np.uint8)
+        for mark in marks:
+            mark_rows(self.columns.codes[mark.column], mark.leaves, self.rows[mark.node], leaves)
+        return leaves
+
+    def _part(self, cut: Cut) -> tuple[Ints, Ints]:
+        rows, whole = self.rows.pop(cut.node), self.sums.pop(cut.node)
+        count = part_rows(self.columns.codes[cut.column], cut.above, rows)
+        below, above = rows[:count], rows[count:]
+        # The child with fewer rows is added up; the other one is the rest.
+        if below.size <= above.size:
+            fewer = self._sums_of(below)
+            sums = (fewer, whole - fewer)
+        else:
+            fewer = self._sums_of(above)
+            sums = (whole - fewer, fewer)
+        for node, own, added in zip((cut.below, cut.below + 1), (below, above), sums, strict=True):
+            self.rows[node], self.sums[node] = own, added
+        return sums
+
+    def _sums_of(self, rows: NDArray[np.uint32]) -> Ints:
         columns, weighed = self.columns, self.weighed
-        sums = np.empty((int(columns.starts[-1]), self.n_classes), dtype=np.int64)
+        sums = np.empty((int(columns.starts[-1]), weighed.n_classes), dtype=np.int64)
         sum_node(columns.codes, columns.starts, rows, weighed.weights, weighed.scale, weighed.classes, sums)
         return self._counted(rows, sums)
 
@@ -147,45 +216,73 @@ class _Growth:
         count_node(self.columns.codes, self.columns.starts, rows, weights, scale, sums)
         return sums
 
-    def split(self, node: _Node, depth: int) -> list[_Node]:
-        """Split a node where that pays; return its children, none if it stays a leaf."""
-        if node.rows is None or node.sums is None or np.count_nonzero(node.masses) < 2:
-            return []
-        node.split = split = self._found(node.sums)
-        if split is None:
-            return []
-        masses = self._bins(node.sums, split.column)[~split.above].sum(axis=0)
-        below, above = _Node(masses), _Node(node.masses - masses)
-        if depth < self.limits.max_depth:
-            count = part_rows(self.columns.codes[split.column], split.above, node.rows)
-            below.rows, above.rows, node.rows = node.rows[:count], node.rows[count:], None
-            below.sums, above.sums = self._sums_of_children(node.sums, below.rows, above.rows)
-        node.sums = None  # the largest part of the memory, no longer needed
-        return [below, above]
 
-    def leaves(self, nodes: list[_Node]) -> NDArray[np.uint8]:
-        """(n,): the number of each row's leaf among all."""
-        leaves, codes = np.empty(self.weighed.weights.size, dtype=np.uint8), self.columns.codes
+@dataclass
+class _Node:
+    """A node that may still be split: its class weights, and its sums while they are its own.
+
+    Sums are None where it is too deep to be split, and once they are those of its children.
+    """
+
+    number: int
+    masses: Ints
+    sums: Ints | None = None
+    split: _Split | None = None
+    has_rows: bool = False
+
+
+class _Growth:
+    """The growth of one tree: what all of its nodes read."""
+
+    def __init__(self, columns: BinnedColumns, rows: RowsOfNodes, limits: Limits) -> None:
+        self.columns, self.rows, self.limits = columns, rows, limits
+
+    def root(self) -> _Node:
+        sums = self.rows.root()
+        self.n_classes = sums.shape[1] - (self.limits.min_rows > 1)
+        masses = sums[: self.columns.starts[1], : self.n_classes].sum(axis=0)
+        self.whole = int(masses.sum())
+        self.slack = float(max(int(1e-12 * self.whole), self.rows.n_rows))
+        return _Node(0, masses, sums, has_rows=True)
+
+    def split(self, level: list[_Node], n_nodes: int, *, deepest: bool) -> list[_Node]:
+        """Split the nodes of a level where that pays; return the next level."""
+        children: list[_Node] = []
+        cuts: list[Cut] = []
+        for node in level:
+            if node.sums is None or np.count_nonzero(node.masses) < 2:
+                continue
+            node.split = split = self._found(node.sums)
+            if split is not None:
+                masses = self._bins(node.sums, split.column)[~split.above].sum(axis=0)
+                below = n_nodes + len(children)
+                children += [_Node(below, masses), _Node(below + 1, node.masses - masses)]
+                cuts.append(Cut(node.number, split.column, split.above, below))
+                node.sums = None  # the largest part of the memory, no longer needed
+        if not deepest:
+            self._hand_rows_down(level, children, cuts)
+        return children
+
+    def _hand_rows_down(self, level: list[_Node], children: list[_Node], cuts: list[Cut]) -> None:
+        for node in level:
+            node.has_rows = node.has_rows and node.split is None
+        parted = [sums for both in self.rows.part(cuts) for sums in both] if cuts else []
+        for child, sums in zip(children, parted, strict=True):
+            child.sums, child.has_rows = sums, True
+
+    def marks(self, nodes: list[_Node]) -> list[Mark]:
+        """Say where the rows of each node end that has some: leaves are numbered in the order of nodes."""
         numbers = np.cumsum([node.split is None for node in nodes]) - 1
         children = iter(range(1, len(nodes)))  # of the nodes that are split, in their order
-        for node, number in zip(nodes, numbers, strict=True):
-            column, by_bin = 0, np.full(_MOST_CODES, number)
+        marks = []
+        for node in nodes:
+            column, by_bin = 0, np.full(_MOST_CODES, numbers[node.number])
             if node.split is not None:
                 column, below, above = node.split.column, next(children), next(children)
                 by_bin = np.where(node.split.above, numbers[above], numbers[below])
-            if node.rows is not None:
-                mark_rows(codes[column], by_bin.astype(np.uint8), node.rows, leaves)
-        return leaves
-
-    def _sums_of_children(
-        self, whole: Ints, below: NDArray[np.uint32], above: NDArray[np.uint32]
-    ) -> tuple[Ints, Ints]:
-        """Add up the child with fewer rows; the other one is the rest."""
-        if below.size <= above.size:
-            sums = self.sums_of(below)
-            return sums, whole - sums
-        sums = self.sums_of(above)
-        return whole - sums, sums
+            if node.has_rows:
+                marks.append(Mark(node.number, column, by_bin.astype(np.uint8)))
+        return marks
 
     def _bins(self, sums: Ints, column: int) -> Ints:
         """Weight of each class in each bin of a column."""
@@ -217,15 +314,15 @@ class _Growth:
         return _Split(column, columns.cut(column, index), above)
 
 
-def grow(columns: BinnedColumns, weighed: WeighedRows, limits: Limits) -> GrownTree:
-    """Grow a tree under these weights; columns have at most 255 bins."""
-    growth = _Growth(columns, weighed, limits)
+def grow(columns: BinnedColumns, rows: RowsOfNodes, limits: Limits) -> GrownTree:
+    """Grow a tree; columns, whose bins of rows are not looked at, have at most 255 bins."""
+    growth = _Growth(columns, rows, limits)
     nodes = level = [growth.root()]
     for depth in range(1, limits.max_depth + 1):
-        level = [child for node in level for child in growth.split(node, depth)]
+        level = growth.split(level, len(nodes), deepest=depth == limits.max_depth)
         nodes = nodes + level
     masses = np.array([node.masses for node in nodes])
-    return GrownTree(_branches(columns, nodes), masses, growth.leaves(nodes))
+    return GrownTree(_branches(columns, nodes), masses, rows.leaves(growth.marks(nodes)))
 
 
 def _branches(columns: BinnedColumns, nodes: list[_Node]) -> Branches:

@@ -1,6 +1,7 @@
 """The account of weights against sums of Python integers: made anew or brought up to date, it is exact."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from costboost.kernels.ledger import TILE
 from costboost.learners import ledger as module
 from costboost.learners.columns import BinnedColumns
-from costboost.learners.ledger import Elsewhere, Ledger
+from costboost.learners.ledger import Account, Elsewhere, Ledger
 
 SCALE = 2**57
 
@@ -34,12 +35,15 @@ def hostile_columns(rng: np.random.Generator, n: int) -> NDArray[np.float64]:
 class Naive:
     """The same accounts, row by row."""
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: Any) -> None:
         self.ledger = ledger
 
     def sums(self) -> list[list[int]]:
-        columns, counts = self.ledger.columns, self.ledger.counts[:, self.ledger.kinds].T.tolist()
-        sums = [[0] * len(self.ledger.counts) for _ in range(columns.starts[-1])]
+        columns, counts = (
+            self.ledger.accounts.columns,
+            self.ledger.accounts.counts[:, self.ledger.accounts.kinds].T.tolist(),
+        )
+        sums = [[0] * len(self.ledger.accounts.counts) for _ in range(columns.starts[-1])]
         for codes, start in zip(columns.codes, columns.starts[:-1], strict=True):
             for code, own, mass in zip(codes, counts, self.masses(), strict=True):
                 for account, count in enumerate(own):
@@ -47,17 +51,17 @@ class Naive:
         return sums
 
     def masses(self) -> list[int]:
-        return [round(w * SCALE) for w in self.ledger.weights.tolist()]
+        return [round(w * SCALE) for w in self.ledger.accounts.weights.tolist()]
 
     def parted(self, codes: NDArray[np.uint8], sides: NDArray[np.uint8]) -> list[list[int]]:
-        parted = [[0] * 3 for _ in self.ledger.counts[0]]
-        rows = zip(self.ledger.kinds, sides[codes], self.masses(), strict=True)
+        parted = [[0] * 3 for _ in self.ledger.accounts.counts[0]]
+        rows = zip(self.ledger.accounts.kinds, sides[codes], self.masses(), strict=True)
         for kind, side, mass in rows:
             parted[kind][side] += mass
         return parted
 
 
-def opened(seed: int, n: int, kinds: int = 3) -> tuple[Ledger, np.random.Generator]:
+def opened(seed: int, n: int, kinds: int = 3) -> tuple[Any, np.random.Generator]:
     rng = np.random.default_rng(seed)
     columns = BinnedColumns.of(hostile_columns(rng, n), np.ones(n), 255)
     weights = rng.lognormal(0, rng.choice([0.0, 1.0, 30.0]), n) * (rng.random(n) < 0.9)
@@ -66,13 +70,14 @@ def opened(seed: int, n: int, kinds: int = 3) -> tuple[Ledger, np.random.Generat
     # As stumps keep it, and as trees do.
     counts = signs[None, :] if rng.random() < 0.5 else np.array([signs < 0, signs > 0], dtype=np.int64)
     rows = rng.integers(0, kinds, n).astype(np.uint8)
-    return Ledger(columns, Elsewhere.of(columns), rows, counts, weights / weights.sum()), rng
+    account = Account(columns, Elsewhere.of(columns), rows, counts, weights / weights.sum())
+    return Ledger(account), rng
 
 
-def random_sides(rng: np.random.Generator, ledger: Ledger) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    column = int(rng.integers(len(ledger.columns.cuts)))
-    sides = rng.integers(0, 3, len(ledger.columns.cuts[column]) + 2).astype(np.uint8)
-    return ledger.columns.codes[column], sides
+def random_sides(rng: np.random.Generator, ledger: Any) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    column = int(rng.integers(len(ledger.accounts.columns.cuts)))
+    sides = rng.integers(0, 3, len(ledger.accounts.columns.cuts[column]) + 2).astype(np.uint8)
+    return ledger.accounts.columns.codes[column], sides
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 60), st.sampled_from([0.1, 1.0, 12.0, 200.0]))
@@ -89,12 +94,14 @@ def test_the_sums_are_those_of_the_integers_whatever_the_factors(seed: int, n: i
         masses = ledger.part(*sides)
         if not ((masses > 0) & (shares > 0)).any():
             break  # no weight would be left
-        side = ledger.sides_of_rows()
-        weighed = masses[ledger.kinds, side] > 0
-        expected = (ledger.weights * (np.exp(exponents) * shares)[ledger.kinds, side])[weighed]
+        side = ledger.accounts.sides_of_rows()
+        weighed = masses[ledger.accounts.kinds, side] > 0
+        expected = (ledger.accounts.weights * (np.exp(exponents) * shares)[ledger.accounts.kinds, side])[
+            weighed
+        ]
         ledger.reweigh(exponents, shares)
         if spread < 100.0:
-            weights = ledger.weights[weighed]
+            weights = ledger.accounts.weights[weighed]
             np.testing.assert_allclose(
                 weights / weights.sum(), expected / expected.sum(), rtol=1e-9, atol=1e-300
             )
@@ -112,7 +119,7 @@ def test_changes_and_sums_made_anew_agree_to_the_bit(
         for _ in range(12):
             ledger.part(*random_sides(rng, ledger))
             ledger.reweigh(rng.choice([0.0, 0.7, -0.4], (4, 3), p=[0.6, 0.2, 0.2]), np.ones((4, 3)))
-        outcomes.append((ledger.sums.tobytes(), ledger.weights.tobytes(), ledger.mass))
+        outcomes.append((ledger.sums.tobytes(), ledger.accounts.weights.tobytes(), ledger.mass))
     assert outcomes[0] == outcomes[1] == outcomes[2]
 
 
@@ -120,9 +127,10 @@ def test_changes_and_sums_made_anew_agree_to_the_bit(
 def test_the_order_of_rows_changes_nothing(seed: int) -> None:
     ledger, rng = opened(seed, 50)
     order = np.random.default_rng(seed + 1).permutation(50)
-    columns = BinnedColumns(ledger.columns.codes[:, order].copy(), ledger.columns.cuts)
+    columns = BinnedColumns(ledger.accounts.columns.codes[:, order].copy(), ledger.accounts.columns.cuts)
+    own = ledger.accounts
     other = Ledger(
-        columns, Elsewhere.of(columns), ledger.kinds[order], ledger.counts, ledger.weights[order].copy()
+        Account(columns, Elsewhere.of(columns), own.kinds[order], own.counts, own.weights[order].copy())
     )
     for _ in range(8):
         codes, sides = random_sides(rng, ledger)
@@ -131,7 +139,7 @@ def test_the_order_of_rows_changes_nothing(seed: int) -> None:
         for one in (ledger, other):
             one.reweigh(exponents, np.ones((3, 3)))
         assert ledger.sums.tolist() == other.sums.tolist()
-        assert ledger.weights[order].tolist() == other.weights.tolist()
+        assert ledger.accounts.weights[order].tolist() == other.accounts.weights.tolist()
 
 
 def test_only_rows_outside_the_most_frequent_bin_are_listed() -> None:
@@ -156,8 +164,8 @@ def test_weights_that_grow_for_long_stay_numbers() -> None:
         ledger.part(*random_sides(rng, ledger))
         ledger.reweigh(np.full((3, 3), 5.0) * rng.choice([-1, 1], (3, 3)), np.ones((3, 3)))
         assert 2**50 < ledger.mass < 2**62
-        assert np.isfinite(ledger.weights).all()
-    assert math.isclose(ledger.weights.sum() * SCALE, ledger.mass, rel_tol=1e-12)
+        assert np.isfinite(ledger.accounts.weights).all()
+    assert math.isclose(ledger.accounts.weights.sum() * SCALE, ledger.mass, rel_tol=1e-12)
 
 
 def test_the_sums_of_many_rows_are_those_of_the_integers() -> None:
@@ -166,9 +174,11 @@ def test_the_sums_of_many_rows_are_those_of_the_integers() -> None:
         for _ in range(2):
             ledger.part(*random_sides(rng, ledger))
             ledger.reweigh(rng.choice([0.0, 0.7], (3, 3)), np.ones((3, 3)))
-        masses = np.rint(ledger.weights * SCALE).astype(np.int64)
-        for codes, start in zip(ledger.columns.codes, ledger.columns.starts[:-1], strict=True):
-            for account, counts in enumerate(ledger.counts):
+        masses = np.rint(ledger.accounts.weights * SCALE).astype(np.int64)
+        for codes, start in zip(
+            ledger.accounts.columns.codes, ledger.accounts.columns.starts[:-1], strict=True
+        ):
+            for account, counts in enumerate(ledger.accounts.counts):
                 sums = np.zeros(int(codes.max()) + 1, dtype=np.int64)
-                np.add.at(sums, codes, counts[ledger.kinds] * masses)
+                np.add.at(sums, codes, counts[ledger.accounts.kinds] * masses)
                 assert ledger.sums[start : start + len(sums), account].tolist() == sums.tolist()
