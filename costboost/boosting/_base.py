@@ -285,17 +285,7 @@ class CostSensitiveBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         else:
             self._check_unchanged()
         self._key, self._params = key, self.get_params(deep=False)
-        going_on = False
-        try:
-            if problem.n_classes == 2 or (self._votes_for_classes and _takes_many_classes(estimator)):
-                self._fit_votes(self._start.problem, self._start, callback)
-            else:
-                self._fit_against_the_rest(self._start.problem, self._start, callback)
-            going_on = self.warm_start
-        finally:  # what a callback raises leaves a formula between two rounds
-            if not going_on:
-                self._forget()
-        self._warn_if_constant()
+        self._fit_rounds(callback)
         return self
 
     def decision_function(self, X: ArrayLike) -> Floats:
@@ -400,6 +390,20 @@ class CostSensitiveBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         learner = prepare(estimator, features, weights, self._response(estimator))
         self._start = Start(problem, learner, rng, aside)
 
+    def _fit_rounds(self, callback: Callback | None) -> None:
+        start, going_on = self._start, False
+        together = self._votes_for_classes and _takes_many_classes(self._weak_learner())
+        try:
+            if start.problem.n_classes == 2 or together:
+                self._fit_votes(start.problem, start, callback)
+            else:
+                self._fit_against_the_rest(start.problem, start, callback)
+            going_on = self.warm_start
+        finally:  # what a callback raises leaves a formula between two rounds
+            if not going_on:
+                self._forget()
+        self._warn_if_constant(stacklevel=4)
+
     def _check_unchanged(self) -> None:
         check_unchanged(self._params, self.get_params(deep=False))
         if self._spreads_costs_over_rounds and self.n_estimators != self._params["n_estimators"]:
@@ -455,7 +459,7 @@ class CostSensitiveBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.ensemble_ = ensemble_of(parts, self.n_features_in_)
         self.terms_ = self.ensemble_ if isinstance(self.ensemble_, Terms) else None
 
-    def _warn_if_constant(self, stacklevel: int = 3) -> None:
+    def _warn_if_constant(self, stacklevel: int) -> None:
         machines = [self] if self.machines_ is None else self.machines_
         empty = sum(not machine.estimators_ for machine in machines)
         if empty:

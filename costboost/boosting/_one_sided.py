@@ -63,7 +63,7 @@ class WatchedBooster(CostSensitiveBooster):
         self._tally = Tally(machines[0]._tally.rule, problem)
         self._tally.score = np.column_stack([machine.__dict__.pop("_tally").score for machine in machines])
 
-    def _warn_if_constant(self, stacklevel: int = 3) -> None:
+    def _warn_if_constant(self, stacklevel: int) -> None:
         super()._warn_if_constant(stacklevel + 1)
         tally: Tally | None = self.__dict__.pop("_tally", None)  # as large as the training set
         if tally is None:

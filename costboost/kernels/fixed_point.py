@@ -5,6 +5,7 @@ the order of rows, and is chosen so that no sum of n of them can leave 64 bits.
 """
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +42,8 @@ def _round_values(values: NDArray[np.float64], scale: float, out: NDArray[np.int
         out[i] = np.int64(np.rint(values[i] * scale))
 
 
-def _largest_magnitude(values: NDArray[np.float64]) -> float:
+def largest_magnitude(values: NDArray[np.float64]) -> float:
+    """Largest absolute value, infinity and NaN last; 0.0 for no values."""
     return float(np.int64(_largest_bits(values.view(np.int64))).view(np.float64))
 
 
@@ -71,15 +73,33 @@ def total(values: NDArray[np.float64]) -> float:
     FloatingPointError
         If a value is infinite or NaN.
     """
-    largest = _largest_magnitude(values) if values.size else 0.0
+    return total_of(values.size, largest_magnitude(values), lambda *by: sum_rounded(values, *by))
+
+
+def total_of(size: int, largest: float, summed: Callable[[float, float], int]) -> float:
+    """Return the `total` of values that lie in several places.
+
+    Parameters
+    ----------
+    size : int
+        Number of values.
+    largest : float
+        Their largest magnitude.
+    summed : callable
+        ``summed(lift, scale)`` adds up what `sum_rounded` says in each place.
+    """
     if largest == 0.0:
         return 0.0
     if not math.isfinite(largest):
         raise FloatingPointError("cannot add values that are not finite")
-    if largest < _TINY:
-        return total(values * _LIFT) / _LIFT
-    exponent = _safe_exponent(values.size, largest)
-    return math.ldexp(float(_sum_rounded(values, math.ldexp(1.0, exponent))), -exponent)
+    lift = _LIFT if largest < _TINY else 1.0
+    exponent = _safe_exponent(size, largest * lift)
+    return math.ldexp(float(summed(lift, math.ldexp(1.0, exponent))), -exponent) / lift
+
+
+def sum_rounded(values: NDArray[np.float64], lift: float, scale: float) -> int:
+    """Sum of the integers ``rint(value · lift · scale)``; lift is a power of two."""
+    return int(_sum_rounded(values if lift == 1.0 else values * lift, scale))
 
 
 def quantize(weights: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -99,7 +119,7 @@ def quantize(weights: NDArray[np.float64]) -> NDArray[np.int64]:
 
 def scaled(weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
     """Weights, lifted by a power of two if they are tiny, and the scale by which `quantize` rounds them."""
-    largest = _largest_magnitude(weights)
+    largest = largest_magnitude(weights)
     if largest < _TINY:
         return scaled(weights * _LIFT)
     first = _safe_exponent(weights.size, largest)

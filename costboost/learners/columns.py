@@ -11,9 +11,24 @@ from numpy.typing import NDArray
 from costboost.ensembles.subsets import CODES
 from costboost.kernels.bins import end_bins
 from costboost.kernels.fixed_point import quantize
-from costboost.learners.value_groups import Keys, floats, group, keys_of_columns
+from costboost.learners.value_groups import (
+    ColumnValues,
+    Keys,
+    ValueGroups,
+    Values,
+    floats,
+    group,
+    keys_of_columns,
+)
 
-__all__ = ["BinnedColumns"]
+__all__ = [
+    "BinnedColumns",
+    "check_categories",
+    "cut_values",
+    "cuts_between_codes",
+    "greatest_code",
+    "masses_of",
+]
 
 Ints = NDArray[np.int64]
 
@@ -68,9 +83,8 @@ class BinnedColumns:
         ValueError
             If there is no such column, or it holds something else than whole numbers from 0 to 254.
         """
-        if not all(0 <= j < X.shape[1] for j in categories):
-            raise ValueError(f"there are {X.shape[1]} columns, but categories in {sorted(categories)}")
-        masses = _masses(weights)
+        check_categories(categories, X.shape[1])
+        masses = masses_of(weights)
         if max_bins is None or max_bins > _MOST_BINS:
             return cls._by_sorting(X, masses, max_bins)
         codes = np.empty(X.shape[::-1], dtype=np.uint8)
@@ -83,6 +97,16 @@ class BinnedColumns:
                 _number_unweighed(X[:, j], masses, own, codes[j])
             cuts.append(own)
         return cls(codes, tuple(cuts), frozenset(categories))
+
+    @classmethod
+    def by_cuts(
+        cls, X: NDArray[Any], cuts: tuple[NDArray[np.float64], ...], categories: Collection[int] = ()
+    ) -> "BinnedColumns":
+        """Number the bins of rows by cuts of at most 255 bins that are known already."""
+        codes = np.empty(X.shape[::-1], dtype=np.uint8)
+        for column, own, numbers in zip(X.T, cuts, codes, strict=True):
+            _search(column, own, numbers)
+        return cls(codes, cuts, frozenset(categories))
 
     @classmethod
     def _by_sorting(cls, X: NDArray[Any], masses: Ints, max_bins: int | None) -> "BinnedColumns":
@@ -109,7 +133,19 @@ class BinnedColumns:
         return float(self.cuts[column][index]) if index >= 0 else -np.inf
 
 
-def _masses(weights: NDArray[np.float64]) -> Ints:
+def check_categories(categories: Collection[int], n_columns: int) -> None:
+    """Refuse columns of categories that are not there.
+
+    Raises
+    ------
+    ValueError
+        It names them.
+    """
+    if not all(0 <= j < n_columns for j in categories):
+        raise ValueError(f"there are {n_columns} columns, but categories in {sorted(categories)}")
+
+
+def masses_of(weights: NDArray[np.float64]) -> Ints:
     """Weights as integers that are 0 only for 0; none if all rows weigh the same."""
     if np.all(weights == weights[0]):
         return np.empty(0, dtype=np.int64)
@@ -118,11 +154,18 @@ def _masses(weights: NDArray[np.float64]) -> Ints:
 
 def _number(keys: Keys, masses: Ints, max_bins: int, out: NDArray[np.uint8]) -> NDArray[np.float64]:
     """Cut a column and write the bin of each row."""
-    groups = group(keys, masses, _FINENESS * max_bins)
+    column = ColumnValues(keys, masses)
+    groups, ends, cuts = cut_values(column, max_bins)
+    column.number(groups.places, ends, out)
+    return cuts
+
+
+def cut_values(column: Values, max_bins: int) -> tuple[ValueGroups, NDArray[np.bool_], NDArray[np.float64]]:
+    """Cut a column, wherever its rows are: groups of values, after which of them a bin ends, and the cuts."""
+    groups = group(column, _FINENESS * max_bins)
     ends = _ends(groups.masses, max_bins)
-    groups.number(ends, out)
-    below, above = groups.neighbours(keys, ends)
-    return _middles(floats(below), floats(above))
+    below, above = groups.neighbours(ends)
+    return groups, ends, _middles(floats(below), floats(above))
 
 
 def _number_unweighed(
@@ -138,13 +181,29 @@ def _number_unweighed(
 
 def _number_codes(column: NDArray[Any], number: int, out: NDArray[np.uint8]) -> NDArray[np.float64]:
     """Make each code the number of its bin."""
+    cuts = cuts_between_codes(greatest_code(column, number))
     missing = np.isnan(column)
-    known = column[~missing]
+    out[~missing], out[missing] = column[~missing], len(cuts) + 1
+    return cuts
+
+
+def greatest_code(column: NDArray[Any], number: int) -> float:
+    """Greatest code of a category in a column, or 0.
+
+    Raises
+    ------
+    ValueError
+        If it holds something else than codes.
+    """
+    known = column[~np.isnan(column)]
     if not ((known >= 0) & (known < CODES) & (known == np.floor(known))).all():
         raise ValueError(f"column {number} holds categories: only whole numbers from 0 to {CODES - 1}")
-    cuts: NDArray[np.float64] = np.arange(float(known.max(initial=0.0))) + 0.5
-    out[~missing], out[missing] = known, len(cuts) + 1
-    return cuts
+    return float(known.max(initial=0.0))
+
+
+def cuts_between_codes(greatest: float) -> NDArray[np.float64]:
+    """Cuts that give each code a bin of its own."""
+    return np.arange(greatest) + 0.5
 
 
 def _distinct(column: NDArray[Any], masses: Ints) -> tuple[NDArray[Any], Ints]:

@@ -223,20 +223,23 @@ class PreparedStump:
         return spread
 
     def _split_two(self, masses: NDArray[np.int64], labels: Labels, slack: int) -> Split:
-        codes, starts = self.columns.codes, self.columns.starts
-        sums = np.empty(starts[-1], dtype=np.int64)
         signed = np.where(labels.codes == labels.positive, masses, -masses)
-        sum_signed(codes, starts, signed, sums)
         # An edge moves by twice what its error moves.
-        found = find_signed_cut(starts, sums, 2 * slack)
-        column, index = found[0], found[1]
-        lean = lean_of_sides(codes[column], index, len(self.columns.cuts[column]) + 1, masses)
-        return _named_sides(found, slack, lean, labels)
+        found = find_signed_cut(self.columns.starts, self.signed_sums(signed), 2 * slack)
+        return _named_sides(found, slack, self.lean(found[0], found[1], masses), labels)
+
+    def signed_sums(self, signed: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Sum of the rows' signed weights in each bin of each column."""
+        sums = np.empty(self.columns.starts[-1], dtype=np.int64)
+        sum_signed(self.columns.codes, self.columns.starts, signed, sums)
+        return sums
+
+    def lean(self, column: int, index: int, masses: NDArray[np.int64]) -> int:
+        """Weight above a cut less the weight below it."""
+        return lean_of_sides(self.columns.codes[column], index, len(self.columns.cuts[column]) + 1, masses)
 
     def _split_many(self, masses: NDArray[np.int64], labels: Labels, slack: int) -> Split:
-        starts = self.columns.starts
-        sums = np.empty((starts[-1], len(labels.classes)), dtype=np.int64)
-        sum_by_class(self.columns.codes, starts, masses, labels.codes, sums)
+        starts, sums = self.columns.starts, self.class_sums(len(labels.classes), masses, labels.codes)
         column, index = find_class_cut(starts, sums, slack)
         bins = sums[starts[column] : starts[column + 1]]
         below, above = bins[: index + 1].sum(axis=0), bins[index + 1 : -1].sum(axis=0)
@@ -245,14 +248,27 @@ class PreparedStump:
             named[2] = named[1] if above.sum() > below.sum() + slack else named[0]
         return Split(column, index, *named)
 
+    def class_sums(
+        self, n_classes: int, masses: NDArray[np.int64], codes: NDArray[np.uint16]
+    ) -> NDArray[np.int64]:
+        """(bins, K): sum of the rows' weights in each bin of each column, by class."""
+        sums = np.empty((self.columns.starts[-1], n_classes), dtype=np.int64)
+        sum_by_class(self.columns.codes, self.columns.starts, masses, codes, sums)
+        return sums
+
     def _respond(self, split: Split, labels: Labels) -> NDArray[Any]:
         """Look the answer of each row up by its bin."""
         answers: NDArray[Any] = np.full(len(self.columns.cuts[split.column]) + 2, split.above, dtype=np.intp)
         answers[: split.index + 1], answers[-1] = split.below, split.missing
         if len(labels.classes) == 2:
             answers = np.where(answers == labels.positive, 1.0, -1.0)
-        response: NDArray[Any] = answers[self.columns.codes[split.column]]
+        response: NDArray[Any] = answers[self.bins(split.column)]
         return response
+
+    def bins(self, column: int) -> NDArray[Any]:
+        """(n,): the bin of each row."""
+        codes: NDArray[Any] = self.columns.codes[column]
+        return codes
 
 
 def _slack(mass: int, n: int) -> int:

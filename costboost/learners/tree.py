@@ -206,9 +206,7 @@ class PreparedTree:
             If a parameter of the estimator is out of bounds, a column of categories holds something else than
             codes, or answers are to be read from a decision function, which a tree has not.
         """
-        check_parameters(estimator)
-        if response == "decision":
-            raise ValueError("a tree has no decision function")
+        check_tree(estimator, response)
         return cls(clone(estimator), estimator._binned(X, weights), response)
 
     def fit(self, sample: Sample, labels: Labels, rng: np.random.Generator) -> Hypothesis:  # noqa: ARG002
@@ -216,7 +214,7 @@ class PreparedTree:
         weights = sample.weights if sample.rows is None else self._spread(sample.rows, sample.weights)
         weighed = WeighedRows(*scaled(weights), labels.codes, len(labels.classes))
         limits = self.estimator._limits()
-        grown = grow(self.columns, NodeRows(self.columns, weighed, limits), limits)
+        grown = grow(self.columns, self._node_rows(weighed, limits), limits)
         fitted = copy(self.estimator)._adopt(grown, labels.classes)
         said = grown.by_leaf(answers(fitted, labels.positive, self.response))
         return Hypothesis(fitted, said[grown.leaves])
@@ -259,20 +257,35 @@ class PreparedTree:
             1 for an answer that is positive, else 0.
         """
         limits = self.estimator._limits()
-        grown = grow(self.columns, self._rows_of(ledger, labels, limits), limits)
+        grown = grow(self.columns, self._ledger_rows(ledger, labels, limits), limits)
         fitted = copy(self.estimator)._adopt(grown, labels.classes)
         positive = grown.by_leaf(answers(fitted, labels.positive, self.response)) > 0
         sides = np.where(positive, ABOVE, BELOW).astype(np.uint8)
         return fitted, ledger.part(grown.leaves, sides), np.array([0, 1, 0])
 
-    def _rows_of(self, ledger: Ledger, labels: Labels, limits: Limits) -> RowsOfNodes:
-        weighed = weighed_by(cast(Account, ledger.accounts), labels)
+    def _node_rows(self, weighed: WeighedRows, limits: Limits) -> RowsOfNodes:
         return NodeRows(self.columns, weighed, limits)
+
+    def _ledger_rows(self, ledger: Ledger, labels: Labels, limits: Limits) -> RowsOfNodes:
+        return NodeRows(self.columns, weighed_by(cast(Account, ledger.accounts), labels), limits)
 
     def _spread(self, rows: NDArray[np.intp], weights: Floats) -> Floats:
         spread = np.zeros(self.columns.codes.shape[1])
         np.add.at(spread, rows, weights)
         return spread
+
+
+def check_tree(estimator: HistogramTree, response: Response) -> None:
+    """Refuse parameters out of bounds, and answers that a tree does not give.
+
+    Raises
+    ------
+    ValueError
+        It says which.
+    """
+    check_parameters(estimator)
+    if response == "decision":
+        raise ValueError("a tree has no decision function")
 
 
 def weighed_by(account: Account, labels: Labels) -> WeighedRows:

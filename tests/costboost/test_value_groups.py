@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 
 from costboost.learners.columns import BinnedColumns
-from costboost.learners.value_groups import floats, group, keys_of_columns
+from costboost.learners.value_groups import ColumnValues, floats, group, keys_of_columns
 
 EVEN = np.empty(0, dtype=np.int64)
 
@@ -85,11 +85,13 @@ def test_few_values_are_each_a_group(width: int, data: st.DataObject) -> None:
     X = data.draw(columns(width))
     masses = data.draw(hnp.arrays(np.int64, len(X), elements=st.integers(0, 3)))
     for column, keys in zip(X.T, keys_of_columns(X), strict=True):
-        groups, expected = group(keys, masses, 2), naive_groups(column, masses)
+        values, expected = ColumnValues(keys, masses), naive_groups(column, masses)
+        groups = group(values, 2)
+        numbers = values.names[groups.places]
         assert groups.masses.tolist() == list(expected.values())
-        for value, mass, row in zip(column, masses, groups.rows, strict=True):
+        for value, mass, row in zip(column, masses, values.rows, strict=True):
             counted = mass > 0 and not np.isnan(value)
-            assert row == (groups.numbers[list(expected).index(value + 0.0)] if counted else groups.absent)
+            assert row == (numbers[list(expected).index(value + 0.0)] if counted else values.absent)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -100,11 +102,13 @@ def test_groups_of_many_values_are_neighbours_none_too_heavy(kind: str, dtype: t
     masses = np.random.default_rng(1).integers(0, 5, column.size) if weighted else EVEN
     counts = masses if weighted else np.ones(column.size, dtype=np.int64)
     (keys,) = keys_of_columns(column[:, None])
-    groups = group(keys, masses, 510)
-    held = [(column[groups.rows == number], counts[groups.rows == number]) for number in groups.numbers]
-    for (values, masses_of_group), mass in zip(held, groups.masses, strict=True):
+    values = ColumnValues(keys, masses)
+    groups = group(values, 510)
+    numbered = [values.rows == number for number in values.names[groups.places]]
+    held = [(column[rows], counts[rows]) for rows in numbered]
+    for (own, masses_of_group), mass in zip(held, groups.masses, strict=True):
         assert mass == masses_of_group.sum() > 0
-        assert values.min() == values.max() or mass * 510 <= groups.masses.sum()
+        assert own.min() == own.max() or mass * 510 <= groups.masses.sum()
     assert all(a.max() < b.min() for (a, _), (b, _) in itertools.pairwise(held))
     assert groups.masses.sum() == counts[~np.isnan(column)].sum()
 
