@@ -10,6 +10,7 @@ import msgspec
 from service.domain import strict_json
 from service.domain.datasets import InputColumn
 from service.domain.errors import FieldError, MalformedError, TooLargeError, listed
+from service.domain.nearest import listed_for
 
 OUTPUTS: Final = ("decision", "probabilities", "score", "expected_cost")
 #: Kinds of Python values that the data of a datatype may be; null is a missing value in all of them.
@@ -139,7 +140,8 @@ def rows_of(inputs: Sequence[Tensor], columns: Sequence[InputColumn], most: int)
     by_name: dict[str, Tensor] = {}
     for tensor in inputs:
         if tensor.name not in names:
-            raise _refused(f"there is no input {listed([tensor.name])}; the inputs are {listed(names)}")
+            known = listed_for(tensor.name, names)
+            raise _refused(f"there is no input {listed([tensor.name])}; the inputs are {known}")
         if tensor.name in by_name:
             raise _refused(f"the input {listed([tensor.name])} comes twice")
         if len(tensor.shape) not in (1, 2) or tensor.shape[1:] not in ([], [1]):

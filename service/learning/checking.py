@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from service.domain.datasets import Column, Dataset
-from service.domain.errors import FieldError, InvalidError, listed, pointer
+from service.domain.errors import FieldError, InvalidError, pointer
+from service.domain.nearest import listed_for
 from service.domain.training import TrainingSpec
 from service.learning.algorithms import check_params, find
 from service.learning.division import split_column
@@ -57,7 +58,7 @@ def _check_costs(spec: TrainingSpec, dataset: Dataset, costs: AnyCosts) -> Itera
         yield from (_at_spec(fault, at) for fault in error.errors)
     columns = {column.name: column for column in dataset.columns}
     for name in costs.columns:
-        code, detail = _column_fault(columns.get(name), listed(columns)) or ("", "")
+        code, detail = _column_fault(columns.get(name), listed_for(name, columns)) or ("", "")
         for place in costs.places(name) if code else ():
             where = f"{at}{pointer(*place)}" if spec.cost_spec is None else at
             yield FieldError(where, code, detail, column=name)
@@ -94,7 +95,9 @@ def _check_split(spec: TrainingSpec, dataset: Dataset) -> Iterator[FieldError]:
     if name is None:
         yield FieldError("/split/column", "missing", f"a split of kind {kind} needs a column")
     elif column is None:
-        yield FieldError("/split/column", "unknown_column", "the dataset has no column of this name")
+        known = listed_for(name, (one.name for one in dataset.columns))
+        detail = f"the dataset has no column of this name; it has {known}"
+        yield FieldError("/split/column", "unknown_column", detail)
     elif column.role == "label":
         yield FieldError("/split/column", "wrong_role", "the label cannot split the rows")
     elif column.missing:

@@ -79,7 +79,7 @@ def check_separator(names: Sequence[str]) -> None:
     ------
     InvalidError
     """
-    for sign, spoken in (("\t", "tabs"), (";", "semicolons")):
+    for sign, spoken in (("\t", "tabs"), (";", "semicolons"), ("|", "vertical bars")):
         if len(names) == 1 and sign in names[0]:
             detail = f"the header has no comma but {spoken}: separate the cells by commas"
             raise refuse("csv_syntax", detail, line=1)

@@ -4,7 +4,6 @@ import io
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from itertools import chain
 from math import isfinite
 from operator import itemgetter
@@ -14,8 +13,10 @@ import numpy as np
 
 from service.domain.datasets import InputColumn, IntakeLimits
 from service.domain.errors import MAX_LISTED_ERRORS, FieldError, InvalidError, listed, pointer
+from service.domain.nearest import nearest
 from service.rows.cells import VALUES, CellFaultError, detail_of
 from service.rows.columns import Fault, Typed, TypedArray, from_values, plain_numbers
+from service.rows.csv_reader import check_separator
 from service.rows.intake import missing
 from service.rows.media import MediaType
 from service.rows.raw import Faults, RawTable
@@ -156,11 +157,21 @@ def _note_lacking(
             detail = detail_of("missing_column", column.type)
             # Only for faults that will be listed: comparing names takes its time.
             if index < MAX_LISTED_ERRORS:
-                near = get_close_matches(column.name, [name for name in row if name not in asked], 3)
+                near = nearest(column.name, (name for name in row if name not in asked), 3)
                 detail += f"; the row has {listed(near)}" if near else ""
             place = f"{at}{pointer(index, column.name)}"
             decoded.faults.add("missing_column", detail, at=place, column=column.name)
             decoded.failed.add(index)
+
+
+def _note_absent(decoded: Decoded, column: InputColumn, others: Sequence[str]) -> None:
+    """Note that a table lacks a column."""
+    detail = detail_of("missing_column", column.type)
+    if len(decoded.faults.found) < MAX_LISTED_ERRORS:
+        near = nearest(column.name, others, 3)
+        detail += f"; the table has {listed(near)}" if near else ""
+    decoded.faults.add("missing_column", detail, at=pointer("rows", 0, column.name), column=column.name)
+    decoded.failed.update(range(decoded.n))
 
 
 def decode_body(
@@ -180,21 +191,18 @@ def decode_body(
 
 def decode_table(raw: RawTable, columns: Sequence[InputColumn]) -> Decoded:
     """Decode a table that was read in any media type."""
-    decoded = Decoded(raw.rows)
+    decoded, asked = Decoded(raw.rows), {column.name for column in columns}
     for column in columns:
         if column.name not in raw.names:
             if not column.optional:
-                detail = detail_of("missing_column", column.type)
-                decoded.faults.add(
-                    "missing_column", detail, at=pointer("rows", 0, column.name), column=column.name
-                )
-                decoded.failed.update(range(raw.rows))
+                if raw.kind == "text":
+                    check_separator(raw.names)
+                _note_absent(decoded, column, [name for name in raw.names if name not in asked])
             continue
         typed, found = decode_column(raw, raw.names.index(column.name), column.type)
         note_faults(decoded.faults, raw, column.name, column.type, found)
         decoded.failed.update(row for row, _ in found)
         _keep(decoded, column, (typed, []), "/rows")
-    asked = {column.name for column in columns}
     decoded.extra = tuple(sorted(set(raw.names) - asked))
     return decoded
 

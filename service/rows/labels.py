@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from service.domain.datasets import MAX_CLASSES, IntakeOptions, class_order, rarer_class
-from service.domain.errors import FieldError, InvalidError, listed
+from service.domain.errors import FieldError, InvalidError
+from service.domain.nearest import listed_for
 from service.rows.columns import TypedArray
 from service.rows.raw import refuse
 
@@ -56,7 +57,9 @@ def _positive(given: str | None, counts: Mapping[str, int]) -> str | None:
         return rarer_class(counts) if len(counts) == 2 else None
     if given not in counts:
         raise refuse(
-            "unknown_class", f"is not a class of the label; they are {listed(counts)}", at="/positive_class"
+            "unknown_class",
+            f"is not a class of the label; they are {listed_for(given, counts)}",
+            at="/positive_class",
         )
     if len(counts) > 2:
         raise refuse("not_binary", "only two classes have a positive one", at="/positive_class")
@@ -68,7 +71,7 @@ def _check_classes(classes: tuple[str, ...], found: Mapping[str, int]) -> None:
         FieldError(
             f"/classes/{i}",
             "unknown_class",
-            f"no row has this class; the classes are {listed(sorted(found))}",
+            f"no row has this class; the classes are {listed_for(label, sorted(found))}",
         )
         for i, label in enumerate(classes)
         if label not in found

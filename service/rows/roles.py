@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from service.domain.datasets import SINGLE_ROLES, ColumnRole, ColumnType, IntakeOptions
-from service.domain.errors import FieldError, InvalidError, listed, pointer
+from service.domain.errors import MAX_LISTED_ERRORS, FieldError, InvalidError, listed, pointer
+from service.domain.nearest import listed_for
 
 #: Roles whose columns are computed with, and the types that allow it.
 _NEEDED_TYPES: dict[ColumnRole, tuple[ColumnType, ...]] = {
@@ -31,7 +32,7 @@ def settle_roles(names: Sequence[str], options: IntakeOptions) -> dict[str, Colu
     faults = _unknown(names, options)
     if label not in names:
         named = "this label" if options.label else f"`{_DEFAULT_LABEL}`; name the label with ?label="
-        detail = f"there is no column {named}; the columns are {listed(names)}"
+        detail = f"there is no column {named}; the columns are {listed_for(label, names)}"
         faults.append(FieldError("/label", "label_absent", detail))
     if options.roles.get(label, "label") != "label":
         faults.append(FieldError(pointer("roles", label), "conflict", "the label has another role here"))
@@ -51,13 +52,19 @@ def needed_types(role: ColumnRole) -> tuple[ColumnType, ...] | None:
 
 
 def _unknown(names: Sequence[str], options: IntakeOptions) -> list[FieldError]:
-    detail = f"the table has no column of this name; the columns are {listed(names)}"
-    return [
-        FieldError(pointer(option, name), "unknown_column", detail)
+    unknown = [
+        (option, name)
         for option, given in (("roles", options.roles), ("types", options.types))
         for name in given
         if name not in names
     ]
+    faults = []
+    for place, (option, name) in enumerate(unknown):
+        # Only of faults that will be listed: comparing names takes its time.
+        known = listed_for(name, names) if place < MAX_LISTED_ERRORS else listed(names)
+        detail = f"the table has no column of this name; the columns are {known}"
+        faults.append(FieldError(pointer(option, name), "unknown_column", detail))
+    return faults
 
 
 def _given_twice(roles: dict[str, ColumnRole]) -> list[FieldError]:

@@ -13,6 +13,7 @@ from service.artifacts.store import ArtifactStore
 from service.domain.costs import COSTS
 from service.domain.datasets import InputColumn, IntakeLimits
 from service.domain.errors import FieldError, InvalidError
+from service.domain.nearest import listed_for
 from service.learning import Answers, Explanation, Predictor, PricedCosts
 from service.rows import (
     TypedArray,
@@ -92,7 +93,8 @@ def _label(payload: Mapping[str, Any], raw: RawTable, inputs: set[str]) -> str |
     if name in raw.names and name not in inputs:
         return name
     if payload["label_required"]:
-        detail = "the file has no column of this name beside those the version needs"
+        known = listed_for(name or "", (one for one in raw.names if one not in inputs))
+        detail = f"the file has no column of this name beside those the version needs; it has {known}"
         raise InvalidError("label_absent", detail, [FieldError("/label", "label_absent", detail)])
     return None
 

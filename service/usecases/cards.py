@@ -13,6 +13,7 @@ from service.domain.costs import Costs
 from service.domain.datasets import Column, Dataset, InputColumn
 from service.domain.errors import FieldError, InvalidError
 from service.domain.models import ModelView, Version
+from service.domain.nearest import listed_for
 from service.domain.training import SettledSpec
 from service.rows import read_parquet
 from service.usecases import ingredients
@@ -202,7 +203,9 @@ def _subgroups(store: ArtifactStore, facts: _Facts, by: str) -> dict[str, Any]:
 def _column(dataset: Dataset, name: str) -> Column:
     column = next((one for one in dataset.columns if one.name == name), None)
     if column is None:
-        fault = FieldError("/query/by", "unknown_column", "the dataset has no column of this name")
+        known = listed_for(name, (one.name for one in dataset.columns))
+        detail = f"the dataset has no column of this name; it has {known}"
+        fault = FieldError("/query/by", "unknown_column", detail)
         raise InvalidError("invalid", "1 field is wrong", [fault])
     if column.role in _NO_GROUPS:
         fault = FieldError("/query/by", "wrong_role", f"a column of role {column.role} makes no groups")

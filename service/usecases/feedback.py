@@ -6,10 +6,11 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy.orm import Session, sessionmaker
 
 from service.db import feedback
-from service.domain.errors import FieldError, InvalidError, pointer
+from service.domain.errors import MAX_LISTED_ERRORS, FieldError, InvalidError, listed, pointer
 from service.domain.faults import counted
 from service.domain.feedback import Counts, Feedback, FeedbackItem, Ledger
 from service.domain.ids import new_id
+from service.domain.nearest import listed_for
 
 #: A clock of a sender may be ahead of ours by so much.
 SKEW = timedelta(minutes=5)
@@ -65,7 +66,9 @@ def _check(items: Sequence[FeedbackItem], classes: Mapping[str, frozenset[str]],
     for index, item in enumerate(items):
         known = classes.get(item.prediction_id)
         if known is not None and item.label not in known:
-            detail = "is not a class of the version that decided"
+            names = sorted(known)
+            told = listed_for(item.label, names) if len(faults) < MAX_LISTED_ERRORS else listed(names)
+            detail = f"is not a class of the version that decided; they are {told}"
             faults.append(FieldError(pointer("items", index, "label"), "unknown_class", detail))
         if item.observed_at is not None and item.observed_at > now + SKEW:
             detail = "cannot lie in the future"

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.domain.datasets import Column, InputColumn
-from service.domain.errors import FieldError, InvalidError, listed
+from service.domain.errors import MAX_LISTED_ERRORS, FieldError, InvalidError, listed
+from service.domain.nearest import nearest
 from service.rows import TypedArray
 
 #: Seconds of a period, and what is added so that a week begins on its Monday (1970 began on a Thursday).
@@ -24,11 +25,13 @@ def check_inputs(inputs: Sequence[InputColumn], columns: Mapping[str, Column]) -
     InvalidError
         `missing_column` or `wrong_type`, with all of them.
     """
-    faults = []
+    faults = list[FieldError]()
     for column in inputs:
         found = columns.get(column.name)
         if found is None:
+            near = nearest(column.name, columns) if len(faults) < MAX_LISTED_ERRORS else []
             detail = f"the version needs a column {listed([column.name])}, which the dataset does not have"
+            detail += f"; it has {listed(near)}" if near else ""
             faults.append(FieldError("/dataset", "missing_column", detail, column=column.name))
         elif found.type != column.type and not {found.type, column.type} <= _TEXTUAL:
             detail = f"the version knows {listed([column.name])} as {column.type}, not as {found.type}"

@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +11,9 @@ from pydantic import ValidationError
 from service.domain import strict_json
 from service.domain.cost_specs import AnyCosts
 from service.domain.costs import COSTS
-from service.domain.errors import FieldError, InvalidError, TooLargeError, listed, pointer
+from service.domain.errors import FieldError, InvalidError, TooLargeError, pointer
 from service.domain.faults import field_errors
+from service.domain.nearest import listed_for, nearest
 from service.domain.outcomes import CONTROL
 from service.domain.predictions import PredictOptions
 from service.learning import Answers, Predictor, PricedCosts
@@ -164,9 +164,9 @@ def _refuse_misspelled(predictor: Predictor, sent: Sent, priced: Priced) -> None
     """Refuse costs that read a column which nobody has, where one of nearly this name exists."""
     known = [column.name for column in predictor.inputs()]
     faults = [
-        FieldError(place, "unknown_column", f"there is no such column; known are {listed(known)}")
+        FieldError(place, "unknown_column", f"there is no such column; known are {listed_for(name, known)}")
         for name in sorted(priced.costs.columns - sent.names - set(known))
-        if get_close_matches(name, [*known, *sent.names])
+        if nearest(name, [*known, *sent.names])
         for place in priced.places(name)
     ]
     if faults:

@@ -13,6 +13,7 @@ from service.domain.cautions import Caution
 from service.domain.costs import COSTS, Capacity
 from service.domain.datasets import Column, InputColumn
 from service.domain.errors import FieldError, InvalidError, listed
+from service.domain.nearest import listed_for
 from service.learning import Case, Predictor, PricedCosts
 from service.rows import TypedArray, read_parquet
 from service.usecases.labelled_rows import (
@@ -87,7 +88,8 @@ class _Table:
             raise InvalidError("no_rows", detail, [FieldError(at, "no_rows", detail)])
         missing = [name for name in names if name not in self.columns]
         if missing:
-            detail = f"the dataset has no column {listed(missing)}; its columns are {listed(self.columns)}"
+            known = listed_for(missing[0], self.columns)
+            detail = f"the dataset has no column {listed(missing)}; its columns are {known}"
             raise InvalidError("unknown_column", detail, [FieldError(at, "unknown_column", detail)])
         with Path(self._path).open("rb") as file:
             schema = [InputColumn(name, self.columns[name].type) for name in names]

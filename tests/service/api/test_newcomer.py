@@ -1,5 +1,7 @@
 """What a newcomer gets wrong at first: told in words that say what would be right."""
 
+import json
+import re
 from typing import Any
 
 import pytest
@@ -132,6 +134,7 @@ def test_columns_like_ids_and_odd_numbers_are_told(service: Service) -> None:
     ("body", "query", "code", "words"),
     [
         ("a;b;label\n1;2;0\n2;3;1\n", "", "csv_syntax", "semicolons"),
+        ("a|b|label\n1|2|0\n2|3|1\n", "", "csv_syntax", "vertical bars"),
         ("a\tlabel\n1\t0\n2\t1\n", "", "csv_syntax", "tabs"),
         ("a,b,label1,2,03,4,1", "", "empty_body", "--data-binary"),
         ("a,b,fraud\n1,2,0\n3,4,1\n", "", "label_absent", "?label=; the columns are a, b, fraud"),
@@ -209,3 +212,50 @@ def test_head_wherever_get_is(service: Service, trained: dict[str, Any]) -> None
     stream = service.http.head(f"{job}/events", headers={"Accept": "text/event-stream"})
     assert (stream.status_code, stream.content) == (200, b"")
     assert service.http.head("/predict").status_code == 405
+
+
+#: A table of more columns than a message lists, of which the last ones are meant.
+WIDE = ",".join([*(f"column_{i}" for i in range(30)), "amount", "label"]) + "\n" + ("1," * 31 + "{}\n") * 2
+
+
+@only_sqlite
+@pytest.mark.parametrize(
+    "option", [{"label": "Lable"}, {"roles": '{"amuont": "ignore"}'}, {"types": '{"AMOUNT": "number"}'}]
+)
+def test_the_column_that_is_meant_is_proposed_though_it_is_not_listed(
+    service: Service, option: dict[str, str]
+) -> None:
+    answer = service.http.post("/v1/datasets", params=option, content=WIDE.format(0, 1), headers=CSV)
+    [fault] = answer.json()["errors"]
+    assert fault["code"] in ("label_absent", "unknown_column")
+    assert fault["detail"].endswith(f"did you mean {'label' if 'label' in option else 'amount'}?")
+
+
+@only_sqlite
+def test_a_name_that_is_nearly_right_is_answered_by_the_right_one(
+    service: Service, trained: dict[str, Any], dataset: str, fraud_csv: str
+) -> None:
+    http = service.http
+    costs = {"fn": {"per": {"amuont": 1.0}}, "fp": 5}
+    path = "/v1/models/newcomer"
+    near = fraud_csv.replace("amount", "amuont")
+    spec = json.dumps({"model": "newcomer", "label": "lable"})
+    answers = [
+        validate(service, dataset=dataset, costs=costs),
+        validate(service, dataset=dataset, split={"kind": "time", "column": "amuont"}),
+        http.post(f"{path}/predict", json={"rows": [ROW], "costs": costs}),
+        http.post(f"{path}/versions/1/simulations", json={"costs": costs}),
+        http.get(f"{path}/versions/1/card", params={"by": "amuont"}),
+        http.post(
+            "/v1/batch-predictions", files={"spec": (None, spec), "file": ("f.csv", fraud_csv, "text/csv")}
+        ),
+    ]
+    for answer in answers:
+        assert answer.status_code == 422, answer.text
+        assert re.search("did you mean (amount|label)\\?", answer.json()["errors"][0]["detail"]), answer.text
+    tables = {"text/csv": near, "application/json": '{"rows": [{"amuont": 1, "hour": 2, "merchant": "a"}]}'}
+    for media_type, rows in tables.items():
+        answer = http.post(f"{path}/predict", content=rows, headers={"Content-Type": media_type})
+        assert "has amuont" in answer.json()["errors"][0]["detail"]
+    other = fraud_csv.replace(",", ";")
+    problem(http.post(f"{path}/predict", content=other, headers=CSV), 422, "csv_syntax")
