@@ -10,6 +10,7 @@ revision: str = "0002_predictions"
 down_revision: str | None = "0001"
 branch_labels: Sequence[str] | None = None
 depends_on: Sequence[str] | None = None
+expands: bool = True
 
 JSON = sa.JSON(none_as_null=True).with_variant(postgresql.JSONB(none_as_null=True), "postgresql")
 

@@ -9,6 +9,7 @@ revision: str = "0003_watched_models"
 down_revision: str | None = "0002_predictions"
 branch_labels: Sequence[str] | None = None
 depends_on: Sequence[str] | None = None
+expands: bool = True
 
 
 def upgrade() -> None:

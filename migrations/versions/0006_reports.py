@@ -9,6 +9,7 @@ revision: str = "0006_reports"
 down_revision: str | None = "0005_idempotency_keys"
 branch_labels: Sequence[str] | None = None
 depends_on: Sequence[str] | None = None
+expands: bool = True
 
 
 def upgrade() -> None:

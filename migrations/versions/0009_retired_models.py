@@ -9,6 +9,7 @@ revision: str = "0009_retired_models"
 down_revision: str | None = "0008_webhooks"
 branch_labels: Sequence[str] | None = None
 depends_on: Sequence[str] | None = None
+expands: bool = True
 
 
 def upgrade() -> None:

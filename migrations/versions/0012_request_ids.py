@@ -9,6 +9,7 @@ revision: str = "0012_request_ids"
 down_revision: str | None = "0011_reason_codes"
 branch_labels: Sequence[str] | None = None
 depends_on: Sequence[str] | None = None
+expands: bool = True
 
 
 def upgrade() -> None:

@@ -10,6 +10,8 @@ revision: str = "0013_exchange"
 down_revision: str | None = "0012_request_ids"
 branch_labels: Sequence[str] | None = None
 depends_on: Sequence[str] | None = None
+#: No: the release before cannot read versions that no job has made.
+expands: bool = False
 
 JSON = sa.JSON(none_as_null=True).with_variant(postgresql.JSONB(none_as_null=True), "postgresql")
 

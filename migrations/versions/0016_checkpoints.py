@@ -9,6 +9,7 @@ revision: str = "0016_checkpoints"
 down_revision: str | None = "0015_intake_jobs"
 branch_labels: Sequence[str] | None = None
 depends_on: Sequence[str] | None = None
+expands: bool = True
 
 
 def upgrade() -> None:

@@ -253,6 +253,14 @@ class ExecutorRow(Base):
     groups: Mapped[list[Any]]
 
 
+class SchemaFloorRow(Base):
+    """One row: the oldest revision whose release runs on this schema, written by who migrates."""
+
+    __tablename__ = "schema_floors"
+
+    revision: Mapped[str] = mapped_column(primary_key=True)
+
+
 class ApiKeyRow(Base):
     """A key of a tenant; of its secret only the hash is kept."""
 

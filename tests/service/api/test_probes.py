@@ -47,7 +47,7 @@ def test_without_storage_it_is_unavailable(fresh_service: Service) -> None:
 
 def test_an_older_schema_is_unavailable(fresh_service: Service) -> None:
     with fresh_service.wiring.database.begin() as connection:
-        connection.exec_driver_sql("UPDATE alembic_version SET version_num = 'older'")
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0001'")
     answer = fresh_service.http.get("/readyz")
     assert answer.status_code == 503
     assert answer.json()["database"] is False
