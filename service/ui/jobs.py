@@ -1,6 +1,7 @@
 """One training job: how far it is, as it happens, and the button that ends it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import anyio.to_thread
@@ -10,6 +11,7 @@ from starlette.responses import Response
 
 from service.api.context import Tenant, Wired
 from service.api.training_jobs import first_event, streamed
+from service.domain.training import TrainingJob
 from service.ui.charts import Chart, Line, Written
 from service.ui.rendering import render, send_on
 from service.ui.routes import PageRoute
@@ -31,6 +33,7 @@ def show_job(request: Request, wired: Wired, tenant: Tenant, job: str) -> Respon
         position=view.queue_position,
         course=_course(),
         rounds=_rounds(view.job.spec.params, currency),
+        search=_search(view.job, currency),
         currency=currency,
     )
 
@@ -47,6 +50,46 @@ def cancel_job(request: Request, wired: Wired, tenant: Tenant, job: str) -> Resp
     """Ask a job to end."""
     training.cancel(wired.sessions, wired.queue, tenant, job)
     return send_on(request, f"/ui/jobs/{job}")
+
+
+@dataclass(frozen=True)
+class _Search:
+    """What a search came to: its trials with their numbers, the cheapest first, and the best one's number."""
+
+    trials: Sequence[tuple[int, Mapping[str, Any]]]
+    best: int
+    strategy: str
+    chart: Chart
+
+
+def _search(job: TrainingJob, currency: str | None) -> _Search | None:
+    found = None if job.result is None else job.result.get("search")
+    if found is None:
+        return None
+    numbered = list(enumerate(found["trials"], 1))
+    # Those of the most folds first: the others were given up because they cost more.
+    ranked = sorted(
+        numbered, key=lambda one: (-one[1]["folds"], one[1]["cost"] is None, one[1]["cost"] or 0.0)
+    )
+    return _Search(ranked, found["best"] + 1, found["strategy"], _by_trial(numbered, currency))
+
+
+def _by_trial(numbered: Sequence[tuple[int, Mapping[str, Any]]], currency: str | None) -> Chart:
+    costs = [one["cost"] for _, one in numbered]
+    most = max(one["folds"] for _, one in numbered)
+    whole = [one["cost"] for _, one in numbered if one["folds"] == most and one["cost"] is not None]
+    return Chart(
+        "trials",
+        "Cost by trial",
+        "What a row cost with the parameters of each trial, out of fold; the dashed line is the cheapest.",
+        "trial",
+        [number for number, _ in numbered],
+        [
+            Line("cost of a row", costs, "money", points=True),
+            Line("the cheapest", [min(whole, default=None)] * len(costs), "money", quiet=True),
+        ],
+        currency=currency,
+    )
 
 
 def _course() -> Chart:

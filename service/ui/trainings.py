@@ -134,6 +134,7 @@ def _spec(form: Form) -> TrainingSpec:
         "cost_spec": form.required("cost_spec"),
         "algorithm": algorithm,
         "params": _params(algorithm, form),
+        "search": _search(form),
         "split": _given(split),
         "on_success": _given({"alias": form.text("alias"), "record_rows": "record_rows" in form or None}),
         **_given({name: form.text(name) for name in _CHOICES}),
@@ -143,6 +144,16 @@ def _spec(form: Form) -> TrainingSpec:
         return TrainingSpec.model_validate(plain)
     except ValidationError as error:
         raise refusal(field_errors(error.errors(), plain)) from None
+
+
+def _search(form: Form) -> dict[str, Any] | None:
+    text = form.text("search.params")
+    given = _given({"trials": form.whole("search.trials"), "strategy": form.text("search.strategy")})
+    if text is None:
+        if given:
+            raise wrong(pointer("search", "params"), "missing", "say which parameters are looked for")
+        return None
+    return {"params": strict_json.parse(text, at=pointer("search", "params"), what="the JSON"), **given}
 
 
 def _given(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -93,16 +93,31 @@ def test_a_training_is_asked_for_watched_and_looked_at(shop: Shop, page: Page, s
     sound(page)
     page.get_by_role("button", name="Train", exact=True).click()
     expect(page.get_by_role("alert")).to_contain_text("n_estimators")
-    rounds.fill("7")
+    rounds.fill("")
+    page.get_by_text("Search for parameters").click()
+    page.get_by_label("Parameters to try").fill('{"n_estimators": [3, 7]')
+    page.get_by_role("button", name="Only check").click()
+    expect(page.get_by_role("alert")).to_contain_text("search › params")
+    page.get_by_label("Parameters to try").fill('{"n_estimators": [3, 7]}')
     page.get_by_role("button", name="Only check").click()
     expect(page.get_by_text("This would be trained")).to_be_visible()
+    expect(page.locator("#problems")).to_contain_text("after a search of 2 trials")
     expect(page.locator("#problems")).to_contain_text("computed from amount, of which it learns too")
     page.get_by_label("Keep the rows").check()
     page.get_by_role("button", name="Train", exact=True).press("Enter")
     expect(page.get_by_role("heading", level=1)).to_have_text("Training of asked")
+    expect(page.locator("#trials canvas")).to_be_visible()
+    best = page.get_by_role("region", name="Trials").get_by_role("row").nth(1)
+    expect(best).to_contain_text("the best")
+    sound(page)
+    found = shop.service.http.get("/v1/training-jobs?model=asked").json()["data"][0]["result"]
+    cheapest = min(found["search"]["trials"], key=lambda one: one["cost"])
+    expect(best).to_contain_text(f"n estimators {cheapest['params']['n_estimators']}")
+    expect(best).to_contain_text(number(cheapest["cost"]))
     page.get_by_role("button", name="To version 1").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Version 1")
-    assert shop.service.http.get("/v1/models/asked/versions/1").json()["params"]["n_estimators"] == 7
+    version = shop.service.http.get("/v1/models/asked/versions/1").json()
+    assert version["params"]["n_estimators"] == cheapest["params"]["n_estimators"]
     assert shop.service.http.get("/v1/models/asked").json()["record_rows"] is True
 
 
