@@ -425,7 +425,8 @@ class CostSensitiveBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             self._course = Course(weighing, watch)
         ensemble = self._course.advance(self.n_estimators, callback, record=self.record)
         self._adopt(ensemble)
-        self._votes = Votes.of(ensemble, problem.labels, problem.cheapest_constant(), response)
+        cheapest = 0 if ensemble.hypotheses else problem.cheapest_constant()
+        self._votes = Votes.of(ensemble, problem.labels, cheapest, response)
         self._keep_score([self._votes])
         # A constant decides by itself: its sign is already the cheaper prediction.
         self.vote_threshold_ = self._threshold(problem) if ensemble.hypotheses else 0.0

@@ -41,7 +41,7 @@ class Votes:
 
     @classmethod
     def of(cls, ensemble: Ensemble, labels: Labels, cheapest: int, response: Response) -> "Votes":
-        """Score of an ensemble; without a hypothesis, a constant for the class that is cheapest to decide."""
+        """Score of an ensemble; without a hypothesis, a constant for the class `cheapest` to decide."""
         n_classes = len(labels.classes)
         constant = np.zeros(1 if n_classes == 2 else n_classes)
         if not ensemble.hypotheses:

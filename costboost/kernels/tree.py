@@ -320,20 +320,31 @@ def find_split(
 
 
 @kernel
-def part_rows(column: Octets, bins_above: NDArray[np.bool_], rows: Rows) -> int:
-    """Move the rows below a cut before those above it, each in their order; return how many are below."""
-    later = np.empty_like(rows)
-    n_below, n_above = 0, 0
+def part_rows(column: Octets, bins_above: NDArray[np.bool_], rows: Rows) -> tuple[int, bool]:
+    """Move the rows of the smaller side of a cut behind those of the other, each in their order.
+
+    Returns
+    -------
+    count, below_first
+        How many rows come first, and whether they are those below the cut.
+    """
+    n_above = 0
+    for row in rows:
+        n_above += bins_above[column[row]]
+    below_first = 2 * n_above <= rows.size
+    n_later = n_above if below_first else rows.size - n_above
+    later = np.empty(n_later + 1, np.uint32)  # one place more, for a row that is written and not counted
+    first, last = 0, 0
     for i in range(rows.size):
         # Without a branch, for the side of a row cannot be foretold.
         row = rows[i]
-        above: int = np.int64(bins_above[column[row]])  # type: ignore[assignment]
-        rows[n_below], later[n_above] = row, row
-        n_below += 1 - above
-        n_above += above
-    for i in range(n_above):
-        rows[n_below + i] = later[i]
-    return n_below
+        waits: int = np.int64(bins_above[column[row]] == below_first)  # type: ignore[assignment]
+        rows[first], later[last] = row, row
+        first += 1 - waits
+        last += waits
+    for i in range(last):
+        rows[first + i] = later[i]
+    return first, below_first
 
 
 @kernel

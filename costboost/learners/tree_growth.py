@@ -188,18 +188,15 @@ class NodeRows:
 
     def _part(self, cut: Cut) -> tuple[Ints, Ints]:
         rows, whole = self.rows.pop(cut.node), self.sums.pop(cut.node)
-        count = part_rows(self.columns.codes[cut.column], cut.above, rows)
-        below, above = rows[:count], rows[count:]
+        count, below_first = part_rows(self.columns.codes[cut.column], cut.above, rows)
+        more, fewer = rows[:count], rows[count:]
         # The child with fewer rows is added up; the other one is the rest.
-        if below.size <= above.size:
-            fewer = self._sums_of(below)
-            sums = (fewer, whole - fewer)
-        else:
-            fewer = self._sums_of(above)
-            sums = (whole - fewer, fewer)
-        for node, own, added in zip((cut.below, cut.below + 1), (below, above), sums, strict=True):
-            self.rows[node], self.sums[node] = own, added
-        return sums
+        sums_of_fewer = self._sums_of(fewer)
+        both = [(more, whole - sums_of_fewer), (fewer, sums_of_fewer)]
+        (below, sums_below), (above, sums_above) = both if below_first else both[::-1]
+        self.rows |= {cut.below: below, cut.below + 1: above}
+        self.sums |= {cut.below: sums_below, cut.below + 1: sums_above}
+        return sums_below, sums_above
 
     def _sums_of(self, rows: NDArray[np.uint32]) -> Ints:
         columns, weighed = self.columns, self.weighed
