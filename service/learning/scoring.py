@@ -319,7 +319,7 @@ class Predictor:
         open_classes = [name for name in self.classes if name not in given]
         rest = 1.0 - sum(given.values())
         if rest < -_SUM_TOLERANCE or (not open_classes and rest > _SUM_TOLERANCE):
-            detail = "the shares of all classes sum to 1"
+            detail = "the shares of all classes must sum to 1"
             raise InvalidError("invalid_priors", detail, [FieldError("/priors", "sum", detail)])
         whole = sum(trained[name] for name in open_classes)
         shares = {name: max(rest, 0.0) * trained[name] / whole for name in open_classes}

@@ -62,7 +62,10 @@ def show_words(request: Request, form: Submitted) -> Response:
 @router.post("/ui/costs")
 def create_costs(request: Request, wired: Wired, tenant: Tenant, form: Submitted) -> Response:
     """Keep costs under a name."""
-    named = {"name": form.required("name"), **costs_of(form)}
+    costs = costs_of(form)
+    if not costs:
+        raise wrong(pointer("fn"), "missing", "say what a missed positive costs, and then a false alarm")
+    named = {"name": form.required("name"), **costs}
     if (currency := form.text("currency")) is not None:
         named["currency"] = currency.upper()
     body = validated(_NAMED, named)

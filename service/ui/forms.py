@@ -42,6 +42,19 @@ class Form:
         """All that a field says."""
         return [text for one, text in self._fields if one == name]
 
+    def ticked(self, name: str) -> list[str]:
+        """Boxes of a field that are ticked.
+
+        Raises
+        ------
+        InvalidError
+            None is.
+        """
+        found = self.texts(name)
+        if not found:
+            raise wrong(pointer(name), "missing", "tick at least one")
+        return found
+
     def within(self, prefix: str) -> dict[str, str]:
         """Fields `prefix.NAME`, by NAME."""
         start = f"{prefix}."

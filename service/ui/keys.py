@@ -37,7 +37,7 @@ def show_keys(request: Request, wired: Wired, tenant: Tenant, after: After = Non
 @router.post("/ui/keys")
 def create_key(request: Request, wired: Wired, sender: Sender, form: Submitted) -> Response:
     """Make a key, and show it this once."""
-    plain = {"name": form.required("name"), "scopes": form.texts("scopes")}
+    plain = {"name": form.required("name"), "scopes": form.ticked("scopes")}
     try:
         wish = ApiKeyIn.model_validate(plain)
     except ValidationError as error:

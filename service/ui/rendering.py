@@ -18,6 +18,7 @@ from service.api.access import caller_of
 from service.api.markup import words as with_code
 from service.domain.errors import PROBLEMS
 from service.ui.assets import address_of
+from service.ui.remedies import remedy
 
 #: Nothing from elsewhere, nothing inline, no frame around us.
 HEADERS: Final = {
@@ -90,7 +91,7 @@ def _environment() -> Environment:
         capitalize_first=lambda text: text[:1].upper() + text[1:],
         prose=prose,
     )
-    found.globals.update(asset=address_of, PROBLEMS=PROBLEMS)
+    found.globals.update(asset=address_of, PROBLEMS=PROBLEMS, remedy=remedy)
     return found
 
 

@@ -30,7 +30,7 @@ def list_webhooks(request: Request, wired: Wired, tenant: Tenant, after: After =
 @router.post("/ui/webhooks")
 def create_webhook(request: Request, wired: Wired, tenant: Tenant, form: Submitted) -> Response:
     """Subscribe an address, and show this once what its posts are signed with."""
-    plain = {"url": form.required("url"), "events": form.texts("events")}
+    plain = {"url": form.required("url"), "events": form.ticked("events")}
     try:
         wish = WebhookBody.model_validate(plain)
     except ValidationError as error:

@@ -3,12 +3,16 @@
 import random
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from markupsafe import Markup, escape
 from playwright.sync_api import Page, expect
 
+from service.domain.errors import PROBLEMS
+from service.domain.training import FailureCode
 from service.ui import assets, rendering
+from service.ui.remedies import remedy
 from service.ui.rendering import cell, count, data, money, number, percent, value
 from tests.service.conftest import Service
 from tests.service.ui.conftest import Shop, key
@@ -98,6 +102,17 @@ def test_a_refused_form_tells_each_field(sqlite_service: Service) -> None:
     assert answer.status_code == 422
     assert "<html" not in answer.text
     assert "<strong>seed</strong>: must be a whole number" in answer.text
+
+
+def test_refusals_say_what_to_do_on_a_page() -> None:
+    for code in PROBLEMS:
+        assert remedy(code)
+    for code in ("unknown_dataset", "empty_body", "invalid_param", *get_args(FailureCode)):
+        told = remedy(code)
+        assert told is not None
+        assert "/v1/" not in told
+        assert "curl" not in told
+    assert remedy("of no problem") is None
 
 
 def test_long_lists_have_pages(locked: Service) -> None:
