@@ -19,6 +19,7 @@ from pydantic import SecretStr
 from service import logs
 from service.api.app import create_app
 from service.api.deadlines import DeadlineProtocol
+from service.explaining import explained
 from service.settings import PREFIX, Settings, SettingsError, load_settings
 from service.ui.app import install
 from service.usecases.api_keys import has_key
@@ -143,4 +144,5 @@ def environment(settings: Settings) -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    serve(load_settings(), with_worker=False)
+    with explained():
+        serve(load_settings(), with_worker=False)

@@ -16,6 +16,7 @@ from service import logs
 from service.db.executors import Group
 from service.db.migrations import is_migrated, require_migrated
 from service.domain.ids import new_id
+from service.explaining import explained
 from service.processes.server import kill_group
 from service.processes.watch import born
 from service.queue import run_worker
@@ -155,12 +156,13 @@ def main() -> None:
     given = parser.parse_args()
     if given.parent is not None:
         _end_with(given.parent)
-    run(
-        load_settings(),
-        executor_id=given.executor,
-        replaces=given.replaces,
-        stop_seconds=given.stop_seconds,
-    )
+    with explained():
+        run(
+            load_settings(),
+            executor_id=given.executor,
+            replaces=given.replaces,
+            stop_seconds=given.stop_seconds,
+        )
 
 
 if __name__ == "__main__":

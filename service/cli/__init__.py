@@ -5,8 +5,9 @@ not load one.
 """
 
 from service.cli import costs, datasets, feedback, jobs, keys, models, operating, simulating, training
-from service.cli.explaining import explained
+from service.cli.explaining import told_of_command
 from service.cli.root import commands
+from service.explaining import explained
 
 __all__ = ["app", "commands"]
 
@@ -19,5 +20,5 @@ for part in (datasets, costs, jobs, models, keys):
 
 def app() -> None:
     """Run the command that the arguments name; whatever goes wrong is told in words, with its status."""
-    with explained():
+    with explained(told_of_command):
         commands()

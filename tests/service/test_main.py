@@ -13,6 +13,7 @@ import httpx2
 import psutil
 import pytest
 
+from service.db.engine import open_database
 from tests.service.conftest import table
 
 #: The example of the W3C recommendation.
@@ -263,4 +264,37 @@ def command(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
         text=True,
         timeout=60,
         check=False,
+    )
+
+
+def test_a_worker_that_cannot_start_says_why_in_one_line() -> None:
+    found = _ended(COSTBOOST_WORKERS="many")
+    assert found.returncode == 2
+    assert found.stderr.startswith("costboost: COSTBOOST_WORKERS: ")
+    assert found.stderr.count("\n") == 1
+
+
+def test_a_worker_that_finds_another_schema_says_so_in_one_line(
+    new_database: Callable[[str], str], tmp_path: Path
+) -> None:
+    url = new_database("postgresql")
+    database = open_database(url)
+    with database.begin() as connection:
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0001'")
+    database.dispose()
+    store = (tmp_path / "store").as_uri()
+    found = _ended(COSTBOOST_DATABASE_URL=url, COSTBOOST_STORE_URL=store)
+    assert found.returncode == 1
+    assert found.stderr.startswith("costboost: the database has not the schema of this release; ")
+    assert found.stderr.count("\n") == 1
+
+
+def _ended(**environment: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-m", "service.worker"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env=os.environ | environment,
     )
