@@ -33,6 +33,19 @@ def test_a_missing_amount_gives_a_cost_that_is_not_finite_despite_bounds():
     assert np.isnan(cell.evaluate({"amount": np.array([NAN])}, 1)).all()
 
 
+def test_an_amount_beyond_all_money_gives_a_cost_that_is_not_finite_and_no_warning():
+    cell = CostCell(per={"a": 1e10, "b": -1e10})
+    assert cell.evaluate({"a": np.array([1e300]), "b": np.array([0.0])}, 1).tolist() == [INF]
+    assert np.isnan(cell.evaluate({"a": np.array([INF]), "b": np.array([INF])}, 1)).all()
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.int8, np.uint16, np.bool_, np.float64])
+def test_amounts_of_any_kind_are_reckoned_in_double_precision(kind):
+    column = np.array([1.1, 1.0]).astype(kind)
+    expected = [0.1 * float(value) for value in column]
+    assert CostCell(per={"amount": 0.1}).evaluate({"amount": column}, 2).tolist() == expected
+
+
 @given(cells)
 def test_a_cell_survives_json(cell):
     again = CostCell.from_json(json.loads(json.dumps(cell.to_json())))
@@ -53,6 +66,7 @@ def test_a_cell_is_made_of_one_number_or_is_one():
     cell = CostCell(5.0)
     assert CostCell.of(cell) is cell
     assert CostCell.of(5) == cell
+    assert len({hash(CostCell(number)) for number in range(9)}) > 1
     with pytest.raises(ValueError, match="a cost is one number"):
         CostCell.of(np.array([1.0, 2.0]))
 

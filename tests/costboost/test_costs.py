@@ -49,9 +49,17 @@ def test_a_matrix_is_a_value():
 def test_balanced_costs_give_each_class_the_same_total():
     assert CostMatrix.balanced([90, 10]).matrix.tolist() == [[0, 1], [9, 0]]
     # n / (K n_k) = 60 / (3 * 10, 20, 30)
-    np.testing.assert_allclose(CostMatrix.balanced([10, 20, 30]).class_regrets(), [2, 1, 2 / 3])
-    with pytest.raises(ValueError, match="each with rows"):
-        CostMatrix.balanced([10, 0])
+    many = CostMatrix.balanced([10, 20, 30])
+    np.testing.assert_allclose(many.class_regrets(), [2, 1, 2 / 3])
+    assert many.matrix.diagonal().tolist() == [0, 0, 0]
+    # Counts may be weights, of any size.
+    assert CostMatrix.balanced([4.5, 0.5]) == CostMatrix(cost_fn=9, cost_fp=1)
+
+
+@pytest.mark.parametrize("counts", [[10, 0], [10], [], 10, [[10, 5], [3, 2]], [10, NAN]])
+def test_balanced_costs_need_rows_of_two_classes(counts):
+    with pytest.raises(ValueError, match=r"^balanced costs need at least two classes, each with rows$"):
+        CostMatrix.balanced(counts)
 
 
 @pytest.mark.parametrize("name", ["cost_fn", "cost_fp", "cost_tp", "cost_tn"])
@@ -74,7 +82,8 @@ def test_unreasonable_costs_are_refused_by_name(costs, named):
         CostMatrix(**costs)
     assert refused.value.cells == named
     assert all(name in str(refused.value) for name in named)
-    assert pickle.loads(pickle.dumps(refused.value)).cells == named
+    again = pickle.loads(pickle.dumps(refused.value))
+    assert (again.cells, str(again)) == (named, str(refused.value))
 
 
 def test_a_cost_is_one_number_and_has_one_of_four_names():
@@ -133,6 +142,8 @@ def test_a_class_that_no_action_serves_makes_no_row_unreasonable():
     # Class 2 has no right action, and what else it costs is no fault of the row.
     costs = np.array([[[0.0, 1.0], [9.0, 0.0], [5.0, 5.0]]])
     assert unreasonable_rows(costs, (0, 1)).tolist() == [False]
+    # It counts where it has one.
+    assert unreasonable_rows(costs, (0, 2)).tolist() == [True]
 
 
 @given(st.data(), st.integers(2, 4))

@@ -407,14 +407,16 @@ def test_a_label_is_served_by_its_cheapest_action():
     row = ROWS["two actions serve one class"]
     answer = decide_by_label(np.array([1]), np.array([row.p]), np.array(row.costs, float), serves=row.serves)
     assert answer.decision.tolist() == [2]
-    with pytest.raises(ValueError, match="no action serves"):
+    assert np.isnan(answer.threshold).all()
+    assert np.isnan(answer.thresholds).all()
+    with pytest.raises(ValueError, match=r"^no action serves"):
         decide_by_label(np.array([0]), np.array([row.p]), np.array(row.costs, float), serves=(1, 1, 1))
 
 
 def test_a_threshold_needs_two_classes_and_a_number():
     with pytest.raises(ValueError, match="two classes"):
         decide_by_threshold(np.zeros(1), 0.5, np.full((1, 3), 1 / 3), 1 - np.eye(3), serves=(0, 1, 2))
-    with pytest.raises(ValueError, match="must be a number"):
+    with pytest.raises(ValueError, match=r"^the threshold must be a number"):
         decide_by_threshold(np.zeros(1), NONE, np.full((1, 2), 0.5), 1 - np.eye(2), serves=(0, 1))
 
 
@@ -439,11 +441,11 @@ def test_priors_there_and_back(data, n_classes):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ([0.0, 1.0], [0.5, 0.5], "old priors must be positive"),
+        ([0.0, 1.0], [0.5, 0.5], "^the old priors must be positive"),
         ([0.5, 0.5], [0.5, 0.6], "new priors"),
         ([0.5, 0.5], [NONE, 0.5], "new priors"),
         ([0.5, 0.5, 0.0], [0.5, 0.5], "old priors"),
-        ([0.5, 0.5], [0.0, 1.0], "without a possible class"),
+        ([0.5, 0.5], [0.0, 1.0], "^the new priors leave some row without a possible class"),
     ],
 )
 def test_impossible_priors_are_refused(old, new, message):

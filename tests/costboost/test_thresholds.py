@@ -77,6 +77,26 @@ def test_every_aim_and_least_recall_against_all_candidates(data, n, aim, min_rec
     assert least_cost(scores, if_positive, if_negative) == pytest.approx(least)
 
 
+def test_f1_worked_by_hand():
+    # Above 2.5: 1 of 3 found, none false: 2 / (1 + 3). Above 1.5: 1 found, 1 false: 2 / (2 + 3). Above 0.5: 3
+    # found, 1 false: 6 / (4 + 3), the best. All: 3 found, 3 false: 6 / (6 + 3).
+    scores = np.array([3.0, 2.0, 1.0, 1.0, 0.0, 0.0])
+    positive = np.array([True, False, True, True, False, False])
+    cost = np.zeros(6)
+    found = find_threshold(scores, positive, cost, cost, np.ones(6), aim="f1")
+    assert (found.threshold, found.recall, found.specificity) == (0.5, 1.0, 2 / 3)
+    # Two rows at the top, a true and a false one, count as much as others: 2 / (2 + 2) against 4 / (5 + 2).
+    scores, positive = np.array([2.0, 2.0, 1.0, 1.0, 1.0]), np.array([True, False, True, False, False])
+    found = find_threshold(scores, positive, np.zeros(5), np.zeros(5), np.ones(5), aim="f1")
+    assert found.threshold == -np.inf
+
+
+def test_no_recall_is_asked_for_where_none_is_named():
+    positive, costs = np.array([True, True, False]), (np.array([0.0, 0.0, 9.0]), np.array([1.0, 1.0, 0.0]))
+    found = find_threshold(np.array([2.0, 0.0, 1.0]), positive, *costs, np.ones(3))
+    assert (found.threshold, found.recall) == (1.5, 0.5)
+
+
 def test_the_price_of_a_least_recall_rises_with_it():
     rng = np.random.default_rng(0)
     positive = rng.random(400) < 0.2
@@ -93,8 +113,10 @@ def test_the_price_of_a_least_recall_rises_with_it():
 
 def test_what_no_threshold_can_aim_at_is_refused():
     scores, positive = np.array([0.0, 1.0]), np.array([True, True])
-    with pytest.raises(ValueError, match="rows of both classes"):
+    with pytest.raises(ValueError, match=r"^a threshold needs rows of both classes"):
         find_threshold(scores, positive, scores, scores, np.ones(2))
+    with pytest.raises(ValueError, match="rows of both classes"):
+        find_threshold(scores, ~positive, scores, scores, np.ones(2))
     with pytest.raises(ValueError, match="aims at cost, g_mean, f1"):
         find_threshold(scores, positive, scores, scores, np.ones(2), aim="accuracy")
     with pytest.raises(ValueError, match="with a recall in"):
