@@ -12,6 +12,17 @@ CASES ?= 100000
 SEED  ?=
 FUZZ_SEED := $(or $(SEED),$(strip $(shell od -An -N4 -tu4 /dev/urandom)))
 
+#: Code of which every branch is run by tests, and those tests.
+BRANCHES := $(addprefix costboost/,cost_cells.py cost_ranges.py cost_specs.py costs.py decisions.py review.py thresholds.py) \
+    $(addprefix service/,artifacts/*.py api/access.py api/rates.py db/api_keys.py domain/access.py ui/session.py \
+    usecases/access.py usecases/api_keys.py)
+BRANCH_TESTS := $(patsubst %,tests/costboost/test_%.py,cost_ranges cost_specs costs decisions review thresholds) \
+    $(addprefix tests/service/,artifacts api/test_access.py api/test_quotas.py test_storage_faults.py \
+    ui/test_session.py usecases/test_access.py)
+comma := ,
+empty :=
+listed = $(subst $(empty) $(empty),$(comma),$(strip $(1)))
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-slow coverage coverage-branch mutation chaos fuzz audit vulnerabilities secrets compose-test check format bench bench-full load data paper money docs serve clean constraints vendor
 
@@ -30,6 +41,10 @@ test-slow: $(VENV)/.installed ## the slow tier
 coverage: $(VENV)/.installed ## lines of the library that its tests run; fails below 95 %
 	@$(BIN)/python -m pytest tests/costboost costboost -m "not slow" -n 2 --dist loadfile -q \
 	    --cov --cov-report=term:skip-covered --cov-fail-under=95
+
+coverage-branch: $(VENV)/.chromium ## branches of costs, decisions, keys and the artifact store; fails where one is not run
+	@$(BIN)/python -m pytest $(BRANCH_TESTS) -m "not slow" -q --cov=costboost --cov=service --cov-branch --cov-report=
+	@$(BIN)/coverage report --include='$(call listed,$(BRANCHES))' --show-missing --fail-under=100
 
 mutation: $(VENV)/.mutation ## change the cost code and what decides, line by line: fails where tests notice less than 85 %
 	@$(BIN)/python -m mutmut run --max-children 2

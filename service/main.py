@@ -3,6 +3,7 @@
 import ctypes
 import gc
 import os
+import resource
 import signal
 import socket
 import sys
@@ -32,6 +33,7 @@ log = structlog.get_logger("service.main")
 # From <malloc.h>, and bytes: what lies free at the end of a heap, and blocks that get a mapping of their own.
 _M_TRIM_THRESHOLD, _KEPT_BYTES = -1, 64 << 20
 _M_MMAP_THRESHOLD, _MAPPED_BYTES = -3, 32 << 20
+_MAX_FILES = 65_536
 
 
 def serve(settings: Settings, *, with_worker: bool = True) -> None:
@@ -47,6 +49,7 @@ def serve(settings: Settings, *, with_worker: bool = True) -> None:
     """
     require_free_port(settings.host, settings.port)
     keep_memory()
+    allow_connections()
     logs.configure(settings.log_level)
     wiring = wire(settings, PRELOAD)
     ensure_schema(wiring)
@@ -119,6 +122,14 @@ def keep_memory() -> None:
     if mallopt is not None:
         mallopt(_M_TRIM_THRESHOLD, _KEPT_BYTES)
         mallopt(_M_MMAP_THRESHOLD, _MAPPED_BYTES)
+
+
+def allow_connections() -> None:
+    """Have as many files as this process may, up to `_MAX_FILES`: each connection is one, silent ones too."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _MAX_FILES if hard == resource.RLIM_INFINITY else min(hard, _MAX_FILES)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def require_free_port(host: str, port: int) -> None:

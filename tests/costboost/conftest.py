@@ -1,10 +1,17 @@
 import os
 
-from hypothesis import settings
+from hypothesis import Phase, settings
 
 # The first example of a test may import or compile something; a deadline would make it flaky.
 # Drawn anew by whoever looks for faults, the same each time where a run decides what lands.
 settings.register_profile("costboost", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("costboost")
-# A mutant is tried by few examples, the same in every run (`make mutation`).
-settings.register_profile("mutation", deadline=None, derandomize=True, database=None, max_examples=25)
+# A mutant is tried by few examples, the same in every run; that one fails is enough (`make mutation`).
+settings.register_profile(
+    "mutation",
+    deadline=None,
+    derandomize=True,
+    database=None,
+    max_examples=25,
+    phases=(Phase.explicit, Phase.generate),
+)

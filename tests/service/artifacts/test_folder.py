@@ -114,6 +114,10 @@ def test_bytes_and_their_folder_are_synced_before_the_name_is_told(
     assert steps[-2:] == ["rename", "sync folder"]
 
 
+def test_a_file_that_has_just_gone_is_not_old(tmp_path: Path) -> None:
+    assert folder.age_of(tmp_path / "gone") == 0.0
+
+
 def test_writable(store: FolderStore, monkeypatch: pytest.MonkeyPatch) -> None:
     assert store.writable()
 

@@ -1,16 +1,21 @@
 """What every store promises, asked of the folder and of a bucket on a real server that speaks S3."""
 
 import hashlib
+import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx2
 import obstore
 import pytest
+from pydantic import SecretStr
 
 from service.artifacts import bucket
+from service.artifacts.folder import FolderStore
 from service.artifacts.store import ArtifactStore
 from service.domain.errors import ConflictError, UnavailableError
 from service.wiring import open_store
@@ -119,9 +124,37 @@ def test_what_dead_writers_left_is_swept(store: ArtifactStore) -> None:
         assert not path.exists()
 
 
+def test_a_nameless_file_is_gone_when_it_is_closed(store: ArtifactStore) -> None:
+    with store.scratch(4) as file:
+        file.write(DATA)
+        file.seek(0)
+        assert file.read() == DATA
+    assert store.delete_incoming(-60.0) == 0
+    assert list(store.list()) == []
+
+
+def test_what_is_named_otherwise_is_no_artifact(store: ArtifactStore) -> None:
+    store.put(DATA)
+    if isinstance(store, FolderStore):
+        (store.root / DIGEST[:2] / DIGEST[2:4] / "notes").write_bytes(DATA)
+    else:
+        obstore.put(store._store, f"{DIGEST[:2]}/{DIGEST[2:4]}/{'0' * 64}", DATA)
+    assert list(store.list()) == [DIGEST]
+
+
 def test_it_can_be_written(store: ArtifactStore) -> None:
     assert store.writable()
     assert list(store.list()) == []
+
+
+def test_a_local_folder_of_somebody_else_is_not_used(
+    s3: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    real = os.getuid()
+    monkeypatch.setattr(os, "getuid", lambda: real + 1)
+    with pytest.raises(PermissionError, match="belongs to somebody else"):
+        bucket.BucketStore(f"{s3}/{tmp_path.name}")
 
 
 def test_bytes_that_were_changed_in_the_bucket_are_refused(s3: str, tmp_path: Path) -> None:
@@ -167,9 +200,22 @@ def test_a_service_trains_and_predicts_on_a_bucket(
         job = service.train("cards", fraud_csv, {"fn": 5, "fp": 1})
         assert job["status"] == "succeeded", job
         row = {"amount": 10.0, "hour": 3, "merchant": "a"}
-        assert service.predict("cards", [row])[0]["label"] in ("legit", "fraud")
+        before = service.predict("cards", [row])
+        assert before[0]["label"] in ("legit", "fraud")
         dataset = service.http.get("/v1/datasets").json()["data"][0]["id"]
         answer = service.http.get(f"/v1/datasets/{dataset}/content", headers={"Accept": "text/csv"})
         assert len(answer.text.splitlines()) == len(fraud_csv.splitlines())
         assert service.http.get("/readyz").json()["storage"] is True
     assert not (tmp_path / "store").exists()
+    # A backup: the file, then the objects; put back elsewhere it decides the same.
+    copied = shutil.copy(sqlite_url.removeprefix("sqlite:///"), tmp_path / "copy.db")
+    source, target = (bucket.BucketStore(f"{s3}/{name}")._store for name in (tmp_path.name, "elsewhere"))
+    for chunk in obstore.list(source):
+        for found in chunk:
+            obstore.put(target, found["path"], obstore.get(source, found["path"]).bytes())
+    restored = settings.model_copy(
+        update={"database_url": SecretStr(f"sqlite:///{copied}"), "store_url": f"{s3}/elsewhere"}
+    )
+    with running(restored, with_worker=False, preload=()) as elsewhere:
+        assert elsewhere.predict("cards", [row]) == before
+        assert elsewhere.http.get(f"/v1/datasets/{dataset}/content").status_code == 200

@@ -30,6 +30,13 @@ def test_a_key_opens_the_pages_until_one_signs_out(
     assert not [one for one in page.context.cookies() if one["name"] == "costboost_key"]
 
 
+def test_one_signs_in_again_with_a_key_that_is_known(locked: Service) -> None:
+    form = {"key": key(locked, "predict")}
+    for _ in range(2):
+        answer = locked.http.post("/ui/sign-in", data=form, headers={"Origin": address(locked)})
+        assert (answer.status_code, answer.headers["location"]) == (303, "/ui")
+
+
 def test_scopes_hold_as_in_the_api(locked: Service) -> None:
     cookie = {"Cookie": f"costboost_key={key(locked, 'feedback')}"}
     answer = locked.http.get("/ui", headers=cookie)

@@ -1,5 +1,6 @@
 """The key ring: what it keeps, for how long, and what it says while the database is away."""
 
+import hmac
 from collections.abc import Iterator
 
 import pytest
@@ -48,6 +49,38 @@ def test_a_wrong_secret_is_refused_of_known_and_of_unknown_keys(database: Engine
             ring.cached(text_)
     with pytest.raises(UnauthorizedError):
         ring.load(token_of("key_00000000-0000-7000-8000-000000000000", "0" * 64))
+
+
+def test_right_wrong_unknown_and_revoked_keys_are_compared_alike(
+    database: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once each, hash with hash, by the comparison whose time tells nothing: no answer comes sooner."""
+    (key, token), (gone, revoked) = make(database), make(database)
+    api_keys.revoke_key(sessions(database), "acme", gone.id, by="cli")
+    compared: list[tuple[int, int]] = []
+
+    def compare(one: str, other: str) -> bool:
+        compared.append((len(one), len(other)))
+        return real(one, other)
+
+    real = hmac.compare_digest
+    monkeypatch.setattr(hmac, "compare_digest", compare)
+    ring = KeyRing(readers(database))
+    assert ring.load(token).key_id == key.id
+    unknown = token_of("key_00000000-0000-7000-8000-000000000000", "0" * 64)
+    for refused in (token_of(key.id, "0" * 64), unknown, revoked):
+        with pytest.raises(UnauthorizedError) as error:
+            ring.load(refused)
+        assert str(error.value) == "this API key is not valid here"
+    assert compared == [(64, 64)] * 4
+
+
+def test_whether_there_is_a_key_at_all(database: Engine) -> None:
+    assert not api_keys.has_key(readers(database))
+    key, _ = make(database)
+    assert api_keys.has_key(readers(database))
+    api_keys.revoke_key(sessions(database), "acme", key.id, by="cli")
+    assert not api_keys.has_key(readers(database))
 
 
 def test_while_the_database_is_away_the_last_look_stays(
