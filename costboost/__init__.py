@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from costboost.drift import Drift, category_drift, number_drift, stability_index
     from costboost.explain import CostsWithout, Explainer, Explanation, costs_without
     from costboost.features import FeatureEncoder
-    from costboost.intervals import mean_interval, share_interval
+    from costboost.intervals import mean_interval, resampled_mean_interval, share_interval, total_interval
     from costboost.learners.stump import DecisionStump
     from costboost.learners.svm import WeightedSVM
     from costboost.learners.tree import HistogramTree
@@ -168,6 +168,7 @@ __all__ = [
     "realised_cost",
     "regrets",
     "reliability_table",
+    "resampled_mean_interval",
     "roc_curve",
     "search_params",
     "shapes",
@@ -175,6 +176,7 @@ __all__ = [
     "stability_index",
     "staged_table",
     "threshold_table",
+    "total_interval",
     "unreasonable_rows",
 ]
 
@@ -218,7 +220,7 @@ _HOMES = {
     "drift": ("Drift", "category_drift", "number_drift", "stability_index"),
     "explain": ("CostsWithout", "Explainer", "Explanation", "costs_without"),
     "features": ("FeatureEncoder",),
-    "intervals": ("mean_interval", "share_interval"),
+    "intervals": ("mean_interval", "resampled_mean_interval", "share_interval", "total_interval"),
     "learners.stump": ("DecisionStump",),
     "learners.svm": ("WeightedSVM",),
     "learners.tree": ("HistogramTree",),

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from costboost import libm
 from costboost.decisions import Decisions
+from costboost.resampling import resampled_totals
 
-_RESAMPLES = 1000
-_BLOCKS = 2048
 _TABLE_ROWS = 512
 _TINY = float(np.finfo(np.float64).eps)
 
@@ -159,37 +158,18 @@ def savings_interval(
 ) -> list[float]:
     """95 % percentile interval of `savings` from 1000 bootstrap resamples (Efron & Tibshirani 1993, ch. 13).
 
-    Above 2048 rows whole blocks of rows, put together at random, are drawn instead of rows: their sums have
-    the same variance, and a resample costs the same for any number of rows.
-
     Raises
     ------
     UndefinedMetricError
         In more than 1 of 20 resamples the cheapest constant decision costs nothing.
     """
-    rng = np.random.default_rng(seed)
-    sums = _blocks(np.column_stack([charged, constant]) * weight[:, None], rng)
-    n = len(sums)
-    drawn = rng.integers(0, n, size=(_RESAMPLES, n)) + n * np.arange(_RESAMPLES)[:, None]
-    times = np.bincount(drawn.ravel(), minlength=_RESAMPLES * n).reshape(_RESAMPLES, n)
-    # einsum sums in one thread and one order; a threaded product would not.
-    totals = np.einsum("rb,bv->rv", times.astype(np.float64), sums)
+    totals = resampled_totals(np.column_stack([charged, constant]) * weight[:, None], seed)
     least = totals[:, 1:].min(axis=1)
     if np.mean(least > 0) < 0.95:
         raise UndefinedMetricError("in many resamples the cheapest constant decision costs nothing")
     saved = 1.0 - totals[least > 0, 0] / least[least > 0]
     low, high = np.percentile(saved, [2.5, 97.5])
     return [float(low), float(high)]
-
-
-def _blocks(rows: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
-    # Sorted first: which rows share a block must not depend on the order they came in.
-    rows = rows[np.lexsort(rows.T)]
-    if len(rows) <= _BLOCKS:
-        return rows
-    starts = np.arange(_BLOCKS) * len(rows) // _BLOCKS
-    blocks: NDArray[np.float64] = np.add.reduceat(rows[rng.permutation(len(rows))], starts, axis=0)
-    return blocks
 
 
 def _own_costs(costs: NDArray[np.float64], y_codes: NDArray[np.intp]) -> NDArray[np.float64]:

@@ -55,7 +55,9 @@ class CostOut(BaseModel):
     """Money: a sum over the rows, weighted where rows have weights."""
 
     cost: float
-    ci95: list[float] | None = Field(description="95 % interval of the sum, rows taken as independent.")
+    ci95: list[float] | None = Field(
+        description="95 % interval of the sum: bootstrap (BC_a) of independent rows."
+    )
     cost_per_row: float | None
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.intervals import mean_interval, share_interval
+from costboost.intervals import mean_interval, resampled_mean_interval, share_interval
 from service.domain.datasets import ColumnType
 from service.learning.test_part import TestPart
 
@@ -34,7 +34,7 @@ def figures(part: TestPart, rows: Rows | None = None) -> dict[str, Any]:
     serves = np.array([-1 if served is None else served for served in part.serves])
     label = serves[part.decision[chosen]]
     found: dict[str, Any] = {"rows": len(y)}
-    found |= _mean("expected_cost", own[np.arange(len(y)), part.decision[chosen]], weight)
+    found |= _mean("expected_cost", own[np.arange(len(y)), part.decision[chosen]], weight, skewed=True)
     found |= _share("accuracy", label == y, weight)
     found |= _share("review_rate", label < 0, weight)
     if part.positive is None:
@@ -111,10 +111,13 @@ def _quarters(values: NDArray[Any], kind: ColumnType) -> list[tuple[dict[str, An
     return [*groups, ({"group": None, "rest": False}, missing)]
 
 
-def _mean(name: str, values: NDArray[np.float64], weight: NDArray[np.float64]) -> dict[str, Any]:
+def _mean(
+    name: str, values: NDArray[np.float64], weight: NDArray[np.float64], *, skewed: bool = False
+) -> dict[str, Any]:
+    find = resampled_mean_interval if skewed else mean_interval
     whole = weight.sum()
     mean = float((weight * values).sum() / whole) if whole > 0 else None
-    return {name: mean, f"{name}_ci95": _interval(lambda: mean_interval(values, weight))}
+    return {name: mean, f"{name}_ci95": _interval(lambda: find(values, weight))}
 
 
 def _share(name: str, hit: Rows, weight: NDArray[np.float64]) -> dict[str, Any]:

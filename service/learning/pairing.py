@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.intervals import mean_interval
+from costboost.intervals import resampled_mean_interval
 from service.learning.test_part import TestPart
 
 
@@ -41,7 +41,7 @@ def pair(first: TestPart, second: TestPart) -> Pairing | None:
     own = _paid(first, here, first.decision[here])
     other = _paid(first, here, second.decision[there])
     try:
-        ci95 = mean_interval(other - own, weight)
+        ci95 = resampled_mean_interval(other - own, weight)
     except ValueError:  # weight on one row alone
         ci95 = None
     return Pairing(

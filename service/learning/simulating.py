@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from costboost.costs import LARGEST_COST
 from costboost.curves import evaluate_curves
 from costboost.decisions import correct_priors, decide
+from costboost.intervals import total_interval
 from costboost.metrics import threshold_table
 from costboost.review import plan_reviews
 from service.domain.errors import FieldError, InvalidError
@@ -17,8 +18,6 @@ from service.learning.pricing import PricedCosts
 from service.learning.scoring import Answers, impossible_priors
 from service.learning.test_part import TestPart
 
-#: Half the width of a 95 % interval, in standard deviations.
-_Z: Final = 1.959963984540054
 _ROWS: Final = 512
 
 Floats = NDArray[np.float64]
@@ -266,9 +265,8 @@ def _present(case: Case, given: Circumstances, p: Floats) -> Ints:
 def _cost(charged: Floats, weight: Floats) -> dict[str, Any]:
     """Total, and its 95 % interval as that of a sum of independent rows."""
     paid = weight * charged
-    total, n = float(paid.sum()), len(paid)
-    spread = _Z * float(np.sqrt(n * paid.var(ddof=1))) if n > 1 else None
-    interval = None if spread is None else [total - spread, total + spread]
+    total = float(paid.sum())
+    interval = list(total_interval(paid)) if len(paid) > 1 else None
     mass = float(weight.sum())
     return {"cost": total, "ci95": interval, "cost_per_row": total / mass if mass > 0 else None}
 

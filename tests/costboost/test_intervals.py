@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from costboost.intervals import mean_interval, share_interval
+from costboost.intervals import mean_interval, resampled_mean_interval, share_interval, total_interval
 
 
 def test_a_mean_by_hand():
@@ -50,6 +50,41 @@ def test_they_hold_the_truth_about_as_often_as_they_say():
         low, high = share_interval(values > np.log(4.0), np.ones(200))
         held[1] += low <= 0.25 <= high
     assert (held / 500 > 0.92).all()
+
+
+def test_of_skewed_costs_the_bootstrap_holds_the_truth_more_often():
+    """Few rows cost anything, and some of them much: what is missed is missed above."""
+    rng, truth = np.random.default_rng(2), 0.06 * np.exp(4.5)
+    held, above = np.zeros(2), np.zeros(2)
+    for _ in range(120):
+        costs = np.where(rng.random(300) < 0.06, rng.lognormal(4.0, 1.0, 300), 0.0)
+        for which, find in enumerate((mean_interval, resampled_mean_interval)):
+            low, high = find(costs, np.ones(300))
+            held[which] += low <= truth <= high
+            above[which] += truth > high
+    assert held[1] > held[0]
+    assert above[1] < 0.8 * above[0]
+    assert held[1] / 120 > 0.85
+
+
+def test_the_bootstrap_is_the_normal_interval_where_nothing_is_skewed():
+    rng = np.random.default_rng(3)
+    values, weight = rng.normal(5.0, 1.0, 3000), rng.uniform(0.5, 2.0, 3000)
+    assert resampled_mean_interval(values, weight) == pytest.approx(mean_interval(values, weight), abs=0.01)
+    padded = np.append(values, 99.0), np.append(weight, 0.0)
+    assert resampled_mean_interval(*padded) == pytest.approx(resampled_mean_interval(values, weight))
+    order = rng.permutation(3000)
+    assert total_interval(values[order]) == total_interval(values)
+    low, high = total_interval(1e200 * values)
+    assert 0 < low < high < np.inf
+
+
+def test_what_is_always_the_same_is_sure():
+    assert total_interval(np.full(7, 2.0)) == (14.0, 14.0)
+    with pytest.raises(ValueError, match="two rows"):
+        total_interval(np.array([1.0]))
+    with pytest.raises(ValueError, match="two rows"):
+        resampled_mean_interval(np.array([1.0, 5.0]), np.array([1.0, 0.0]))
 
 
 @pytest.mark.parametrize("weight", [np.zeros(3), np.zeros(0)])
