@@ -182,3 +182,13 @@ def bound_groups(keys: Keys, groups: Groups, watched: NDArray[np.bool_], lowest:
         if watched[group]:
             lowest[group] = min(lowest[group], keys[i])
             highest[group] = max(highest[group], keys[i])
+
+
+@kernel
+def number_by_cuts(column: Any, cuts: Any, missing: int, out: NDArray[np.uint8]) -> None:
+    """Count the cuts, 255 and filled up with infinity, below each value; NaN gets the number `missing`."""
+    for i in range(column.size):
+        own, below = column[i], np.uint64(0)
+        for half in (128, 64, 32, 16, 8, 4, 2, 1):  # without a branch, for where a value lies is no habit
+            below += np.uint64(half) * np.uint64(own > cuts[below + np.uint64(half - 1)])
+        out[i] = missing if np.isnan(own) else below

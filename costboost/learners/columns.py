@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.ensembles.subsets import CODES
-from costboost.kernels.bins import end_bins
+from costboost.kernels.bins import end_bins, number_by_cuts
 from costboost.kernels.fixed_point import quantize
 from costboost.learners.value_groups import (
     ColumnValues,
@@ -34,6 +34,8 @@ Ints = NDArray[np.int64]
 
 #: Most bins a column of octets holds; the number after them is that of missing values.
 _MOST_BINS = 255
+#: So many rows are numbered column by column while they are in the cache.
+_ROWS = 4096
 #: A group of values holds at most this part of a bin, if its values can be told apart.
 _FINENESS = 2
 
@@ -104,8 +106,13 @@ class BinnedColumns:
     ) -> "BinnedColumns":
         """Number the bins of rows by cuts of at most 255 bins that are known already."""
         codes = np.empty(X.shape[::-1], dtype=np.uint8)
-        for column, own, numbers in zip(X.T, cuts, codes, strict=True):
-            _search(column, own, numbers)
+        filled = np.full((len(cuts), _MOST_BINS), np.inf, dtype=X.dtype)  # cuts are numbers of its type
+        for own, cut in zip(filled, cuts, strict=True):
+            own[: len(cut)] = cut
+        for first in range(0, len(X), _ROWS):
+            rows = slice(first, first + _ROWS)
+            for j, cut in enumerate(cuts):
+                number_by_cuts(X[rows, j], filled[j], len(cut) + 1, codes[j, rows])
         return cls(codes, cuts, frozenset(categories))
 
     @classmethod

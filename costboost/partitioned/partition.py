@@ -86,7 +86,7 @@ class Partition:
         ]
         if len({(table.shape[1], table.dtype) for table in tables}) != 1:
             raise ValueError("rows of a training set must have as many columns, of one type, everywhere")
-        self._X = np.concatenate(tables)
+        self._X = np.concatenate(tables) if len(tables) > 1 else tables[0]
         y = np.concatenate([np.asarray(rows.y) for rows in read])
         if y.shape != (len(self._X),):
             raise ValueError("there must be one label for each row")

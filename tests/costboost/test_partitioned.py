@@ -22,7 +22,15 @@ from costboost import (
     WeightedSVM,
 )
 from costboost.learners.columns import BinnedColumns
-from costboost.partitioned import Here, Partition, Rows, WorkerLostError, fit_on_dask, fit_partitioned
+from costboost.partitioned import (
+    Here,
+    Partition,
+    Rows,
+    WorkerLostError,
+    fit_on_dask,
+    fit_on_threads,
+    fit_partitioned,
+)
 from costboost.partitioned.cutting import find_cuts
 from costboost.partitioned.roster import Roster
 
@@ -91,6 +99,26 @@ def test_the_same_bytes_from_any_partition(
     apart = fit_partitioned(make(learner, n_estimators=5), parted(given, count))
     assert learned(apart) == learned(alone)
     assert apart.predict(given["X"]).tolist() == alone.predict(given["X"]).tolist()
+
+
+@pytest.mark.parametrize("max_bins", [2, 17, 255])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_bins_by_cuts_are_those_that_the_cuts_were_found_with(dtype: type, max_bins: int) -> None:
+    X = rows_of(dtype=dtype)["X"]
+    X[:4, 0] = np.finfo(dtype).max, np.finfo(dtype).min, np.finfo(dtype).tiny, -0.0
+    found = BinnedColumns.of(X, np.ones(N), max_bins)
+    for rows in (X, np.asfortranarray(X), X[::-1]):
+        numbered = BinnedColumns.by_cuts(rows, found.cuts).codes
+        assert np.array_equal(numbered, found.codes[:, ::-1] if rows.base is X else found.codes)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 3])
+@pytest.mark.parametrize("learner", ["stump", TREE], ids=["stump", "tree"])
+def test_the_same_bytes_from_any_number_of_threads(learner: Any, n_threads: int) -> None:
+    given = rows_of(dtype=np.float32)
+    alone = CGAdaClassifier(learner, n_estimators=5).fit(**given)
+    threaded = fit_on_threads(CGAdaClassifier(learner, n_estimators=5), Rows(**given), n_threads)
+    assert learned(threaded) == learned(alone)
 
 
 @pytest.mark.parametrize("make", [AdaBoostClassifier, CGAdaClassifier], ids=["votes", "votes-by-cost"])
