@@ -95,7 +95,13 @@ def train_locally(
 
 
 def predict_locally(
-    model: Path, rows: Path, suffix: str, *, costs: Any = None, threshold: float | None = None
+    model: Path,
+    rows: Path,
+    suffix: str,
+    *,
+    costs: Any = None,
+    threshold: float | None = None,
+    id_column: str | None = None,
 ) -> bytes:
     """Decide the rows of a file with a model in a file.
 
@@ -103,6 +109,8 @@ def predict_locally(
     ----------
     suffix : {".csv", ".json", ".parquet", ".arrow"}
         How the decisions are written.
+    id_column : str, optional
+        Column of the rows that the decisions have too; `id` if there is one.
 
     Raises
     ------
@@ -117,9 +125,11 @@ def predict_locally(
     priced = None if costs is None else price(predictor, json.dumps(costs).encode())
     decided = predict(predictor, PredictOptions(threshold=threshold), sent, priced, len(sent))
     actions = (predictor.costs if priced is None else priced.costs).actions
-    columns = {}
-    if "id" in sent.names:
-        columns["id"] = texts([text_of(sent.cell(row, "id")) for row in range(len(sent))])
+    columns, named = {}, id_column or "id"
+    if named in sent.names:
+        columns[named] = texts([text_of(sent.cell(row, named)) for row in range(len(sent))])
+    elif id_column is not None:
+        raise InvalidError("unknown_column", f"the rows have no column {id_column}")
     columns |= prediction_columns(
         decided.answers,
         decided.sound,

@@ -109,6 +109,10 @@ def predict(
         float | None, typer.Option(help="Decide the positive class above this probability.")
     ] = None,
     version: Annotated[int | None, typer.Option(help="Of a service; the champion if left out.")] = None,
+    id_column: Annotated[
+        str | None,
+        typer.Option("--id", help="Column that says which row it is, for a model in a file; else `id`."),
+    ] = None,
     output: Annotated[
         Path | None, typer.Option(dir_okay=False, help="A .csv, .json, .parquet or .arrow file; else CSV.")
     ] = None,
@@ -122,8 +126,12 @@ def predict(
     if Path(model).is_file():
         from service.cli.local import predict_locally
 
-        found = predict_locally(Path(model), rows, suffix, costs=priced, threshold=threshold)
+        found = predict_locally(
+            Path(model), rows, suffix, costs=priced, threshold=threshold, id_column=id_column
+        )
     else:
+        if id_column is not None:
+            raise UsageError("--id is for a model in a file; for a service call the column `id`")
         if threshold is not None:
             raise UsageError("--threshold is for a model in a file; a service decides whole tables by costs")
         found = _predict_there(url, model, rows, suffix, {"costs": priced, "version": version})

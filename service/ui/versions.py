@@ -141,7 +141,11 @@ def _curves(curves: Mapping[str, Any]) -> list[tuple[str | None, list[Any], Mapp
 
 def _shapes(explanation: Mapping[str, Any]) -> list[Any]:
     known = {one["feature"]: one for one in explanation["shapes"] or ()}
-    ranked = [one["feature"] for one in explanation["importance"] if one["feature"] in known]
+    ranked = [
+        one["feature"]
+        for one in explanation["importance"]
+        if one["feature"] in known and one["importance"] > 0
+    ]
     explained = {"log_odds": "the log-odds", "score": "the score"}[explanation["explained"]]
     chosen = [known[name] for name in ranked[:_SHAPES]]
     return [

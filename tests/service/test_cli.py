@@ -70,10 +70,10 @@ def test_a_model_is_trained_and_asked_in_files(run: Run, payments: Path, tmp_pat
     assert "saved against it" in trained.out
     assert "boosting" in trained.err
     model = costboost.load((tmp_path / "payments.costboost").read_bytes())
-    decided = run("predict", "payments.costboost", payments)
+    decided = run("predict", "payments.costboost", payments, "--id", "hour")
     rows = list(csv.DictReader(io.StringIO(decided.out)))
-    assert len(rows) == 400
     data = list(csv.DictReader(io.StringIO(payments.read_text())))
+    assert [row["hour"] for row in rows] == [row["hour"] for row in data]
     numbers = {name: [float(data[0][name])] for name in ("amount", "hour")}
     probabilities = model.predict_proba(numbers | {"merchant": [data[0]["merchant"]]})
     assert float(rows[0]["probability_fraud"]) == probabilities[0, list(model.classes_).index("fraud")]
@@ -125,6 +125,7 @@ def test_what_is_no_model_is_refused(run: Run, payments: Path) -> None:
         ("train", "payments.csv", "--costs", COSTS, "--role", "amount"),
         ("predict", "m", "payments.csv", "--output", "rows.xlsx"),
         ("predict", "m", "no-such.csv"),
+        ("predict", "m", "payments.csv", "--id", "hour"),
         ("simulate", "m", "--capacity", "many"),
         ("keys", "list"),
         ("fly",),

@@ -37,6 +37,7 @@ function show() {
   };
   for (const [name, text] of Object.entries(texts)) outs[name].textContent = text;
   const told = number(t);
+  outs.savings.classList.toggle("loss", table.baseline > 0 && cost > table.baseline);
   document.getElementById("cut-at").textContent = told;
   slider.setAttribute("aria-valuetext", `${told}, costs ${texts.cost}`);
   if (chart) markAt(chart, t);
