@@ -54,7 +54,7 @@ class Settings(BaseSettings):
     compute: str = Field(
         "local",
         pattern=PATTERN,
-        description="where folds and trials of a job are fitted: local, dask://host:port, dask+tls://host:port",
+        description="where a job fits folds and trials and decides rows: local, dask://host:port, dask+tls://host:port",
     )
     host: str = Field("127.0.0.1", description="address the API listens on")
     port: int = Field(8000, ge=0, le=65535, description="port the API listens on; 0 takes a free one")

@@ -16,6 +16,7 @@ from service.learning.judging import judge_answers
 from service.learning.outcome_tables import outcome_tables
 from service.learning.outcomes import Outcomes, outcomes_of, outcomes_of_pairs
 from service.learning.pairing import Pairing, pair
+from service.learning.parts import Asked, predict_parts
 from service.learning.pricing import (
     PricedCosts,
     checks,
@@ -43,6 +44,7 @@ from service.learning.test_part import TestPart, load_test_part, total_cost
 __all__ = [
     "AlgorithmInfo",
     "Answers",
+    "Asked",
     "Case",
     "Checkpoints",
     "Circumstances",
@@ -85,6 +87,7 @@ __all__ = [
     "outcomes_of",
     "outcomes_of_pairs",
     "pair",
+    "predict_parts",
     "prices_of",
     "prices_of_test_part",
     "rehearse",

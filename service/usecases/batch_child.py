@@ -1,6 +1,7 @@
 """What guarded children do for batch predictions: read the rows of a file, and later decide them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from io import BytesIO
 from pathlib import Path
 from typing import Any, Final
@@ -10,11 +11,13 @@ from numpy.typing import NDArray
 
 from service import learning
 from service.artifacts.store import ArtifactStore
+from service.compute import Compute
+from service.compute import spread as side_by_side
 from service.domain.costs import COSTS
 from service.domain.datasets import InputColumn, IntakeLimits
 from service.domain.errors import FieldError, InvalidError
 from service.domain.nearest import listed_for
-from service.learning import Answers, Explanation, Predictor, PricedCosts
+from service.learning import Answers, Asked, Explanation, Predictor, PricedCosts
 from service.rows import (
     TypedArray,
     decode_column,
@@ -99,8 +102,8 @@ def _label(payload: Mapping[str, Any], raw: RawTable, inputs: set[str]) -> str |
     return None
 
 
-def execute(store: ArtifactStore, order: dict[str, Any], report: Report) -> dict[str, Any]:
-    """Decide all rows and keep the table of decisions.
+def execute(store: ArtifactStore, order: dict[str, Any], report: Report, compute: Compute) -> dict[str, Any]:
+    """Decide all rows, part by part at these places, and keep the table of decisions.
 
     Returns
     -------
@@ -108,14 +111,15 @@ def execute(store: ArtifactStore, order: dict[str, Any], report: Report) -> dict
         `output_sha256` and `result`, as plain JSON.
     """
     report("reading", 0, 0, 0.0)
-    predictor = learning.load(store.read(order["artifact_sha256"]))
+    artifact = store.read(order["artifact_sha256"])
+    predictor = learning.load(artifact)
     spec = predictor.costs
     if order["costs"] is not None:
         spec = predictor.cost_spec(COSTS.validate_python(order["costs"]))
     described = [InputColumn(**column) for column in order["columns"]]
     columns = read_parquet(BytesIO(store.read(order["input_sha256"])), described)
     rows = _Rows(predictor, spec, columns, order)
-    answers, reasons = rows.decide(report)
+    answers, reasons = rows.decide(artifact, compute, report)
     told: dict[str, Any] = {"rows": rows.n, "failed_rows": rows.n - len(rows.sound)}
     told["warnings"] = rows.warnings()
     if answers is not None:
@@ -144,28 +148,34 @@ class _Rows:
             holes |= missing(columns[name])
         self.sound: NDArray[np.intp] = np.flatnonzero(~holes)
 
-    def decide(self, report: Report) -> tuple[Answers | None, dict[str, TypedArray]]:
+    def decide(
+        self, artifact: bytes, compute: Compute, report: Report
+    ) -> tuple[Answers | None, dict[str, TypedArray]]:
         """Answers to the sound rows, and columns with their reasons."""
         parts, reasons = list[Answers](), list[dict[str, TypedArray]]()
         count = -(-len(self.sound) // _PART)
-        for number in range(count):
-            rows = self.sound[number * _PART : (number + 1) * _PART]
-            part = self.predictor.predict(
-                {name: values[rows] for name, values in self.columns.items()},
-                len(rows),
-                None if self.order["costs"] is None else self.spec,
-                priors=self.order["priors"],
-                reasons=self.order["top"],
-            )
-            if part.explanation is not None:
-                reasons.append(_reasons(part.explanation))
-            parts.append(part)
-            report("predicting", number + 1, count, (number + 1) / count)
+        costs = None if self.order["costs"] is None else self.spec
+        asked = Asked(costs, self.order["priors"], self.order["top"])
+        # A few rows need no other machine.
+        with side_by_side(compute) if count > 1 else nullcontext():
+            answered = learning.predict_parts(self.predictor, artifact, self._parts(), asked)
+            for number, part in enumerate(answered, start=1):
+                if part.explanation is not None:
+                    reasons.append(_reasons(part.explanation))
+                parts.append(part)
+                report("predicting", number, count, number / count)
         found = {
             name: spread(np.concatenate([part[name] for part in reasons]), self.sound, self.n)
             for name in (reasons[0] if reasons else ())
         }
         return (learning.joined(parts) if parts else None), found
+
+    def _parts(self) -> Iterator[Columns]:
+        """What the version reads of the sound rows; ids and labels stay here."""
+        names = [column.name for column in self.predictor.inputs(self.spec) if column.name in self.columns]
+        for first in range(0, len(self.sound), _PART):
+            rows = self.sound[first : first + _PART]
+            yield {name: self.columns[name][rows] for name in names}
 
     def within_capacity(self, answers: Answers) -> tuple[Answers, dict[str, Any] | None]:
         """Decisions that send no more rows to review than there are places."""

@@ -29,7 +29,8 @@ def train(payload: dict[str, Any], send: Callable[[dict[str, Any]], None]) -> di
 
 def predict(payload: dict[str, Any], send: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
     """Decide the rows of a batch prediction and return what the attempt leaves, as plain JSON."""
-    return batch_child.execute(open_store(payload["store_url"]), payload["order"], _sparing(send))
+    store, compute = open_store(payload["store_url"]), Compute(**payload["compute"])
+    return batch_child.execute(store, payload["order"], _sparing(send), compute)
 
 
 def take_in(payload: dict[str, Any], send: Callable[[dict[str, Any]], None]) -> dict[str, Any]:

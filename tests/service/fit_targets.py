@@ -1,4 +1,4 @@
-"""A training that guarded children do in tests; imported by name in the child."""
+"""Trainings and predictions that guarded children do in tests; imported by name in the child."""
 
 import hashlib
 from datetime import UTC, datetime
@@ -8,13 +8,53 @@ import numpy as np
 
 from service import learning
 from service.compute import Compute, spread
-from service.domain.costs import BinaryCosts
+from service.domain.costs import COSTS, BinaryCosts
 from service.domain.datasets import Column, Dataset
+from service.domain.errors import InvalidError
 from service.domain.training import TrainingSpec
 
 
 def fit_at(payload: Any, send: Any) -> Any:
     """Search and fit where the payload says; tells what was found, and the digest of the artifact."""
+    spec = {
+        "algorithm": "pcada",
+        "search": {"params": {"n_estimators": {"low": 5, "high": 15}}, "trials": 3},
+    }
+
+    def report(phase: str, at: int, rounds: int, fraction: float, figures: object) -> None:
+        send({"phase": phase, "fraction": fraction})
+
+    with spread(Compute(**payload)):
+        found = _fitted(spec, report)
+    return {
+        "artifact": hashlib.sha256(found.artifact).hexdigest(),
+        "search": found.search,
+        "warnings": found.warnings,
+    }
+
+
+def predict_at(payload: Any, _send: Any) -> Any:
+    """Decide rows in parts where the payload says; tells what came of it, and what a faulty part says."""
+    artifact = _fitted({"algorithm": "cgada", "params": {"n_estimators": 5}}).artifact
+    predictor = learning.load(artifact)
+    costs = predictor.cost_spec(COSTS.validate_python({"fn": {"per": {"number": 2}, "fixed": 9}, "fp": 1}))
+    numbers = np.random.default_rng(1).normal(size=3000)
+    parts = [{"number": part} for part in np.split(numbers, 6)]
+    asked = learning.Asked(costs, {"1": 0.2}, reasons=1)
+    faulty = [*parts, {"number": np.array([1e300])}]
+    with spread(Compute(**payload)):
+        found = list(learning.predict_parts(predictor, artifact, parts, asked))
+        error = None
+        try:
+            list(learning.predict_parts(predictor, artifact, faulty, asked))
+        except InvalidError as raised:
+            error = [raised.code, [vars(fault) for fault in raised.errors]]
+    arrays = [part.expected_cost for part in found]
+    arrays += [part.explanation.contributions for part in found if part.explanation is not None]
+    return {"digest": hashlib.sha256(b"".join(one.tobytes() for one in arrays)).hexdigest(), "error": error}
+
+
+def _fitted(spec: dict[str, Any], report: Any = None) -> Any:
     rng, rows, costs = np.random.default_rng(0), 800, BinaryCosts(fn=5.0, fp=1.0)
     number = rng.normal(size=rows)
     fraud = number + rng.normal(size=rows) > 1.5
@@ -36,23 +76,5 @@ def fit_at(payload: Any, send: Any) -> Any:
         columns=(Column("number", "number", "feature", 0, rows), Column("label", "category", "label", 0, 2)),
         created_at=datetime.now(UTC),
     )
-    spec = TrainingSpec.model_validate(
-        {
-            "model": "m",
-            "dataset": "ds_1",
-            "costs": {"fn": 5, "fp": 1},
-            "algorithm": "pcada",
-            "search": {"params": {"n_estimators": {"low": 5, "high": 15}}, "trials": 3},
-        }
-    )
-
-    def report(phase: str, at: int, rounds: int, fraction: float, figures: object) -> None:
-        send({"phase": phase, "fraction": fraction})
-
-    with spread(Compute(**payload)):
-        found = learning.fit(spec, dataset, columns, costs, report)
-    return {
-        "artifact": hashlib.sha256(found.artifact).hexdigest(),
-        "search": found.search,
-        "warnings": found.warnings,
-    }
+    asked = {"model": "m", "dataset": "ds_1", "costs": {"fn": 5, "fp": 1}, **spec}
+    return learning.fit(TrainingSpec.model_validate(asked), dataset, columns, costs, report)

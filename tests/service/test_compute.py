@@ -81,6 +81,13 @@ def alone(nursery: Nursery) -> Any:
     return fitted(nursery, Compute()).value
 
 
+def decided(nursery: Nursery, compute: Compute) -> Any:
+    """What parts of a batch prediction say, and what is wrong with a faulty one."""
+    outcome = nursery.run_guarded("fit_targets:predict_at", vars(compute), LIMITS)
+    assert outcome.ending is Ending.FINISHED, outcome
+    return outcome.value
+
+
 @pytest.mark.parametrize("n_jobs", [2, 3])
 def test_threads_change_no_byte(nursery: Nursery, alone: Any, n_jobs: int) -> None:
     assert alone is not None
@@ -92,6 +99,9 @@ def test_a_cluster_changes_no_byte_and_a_lost_scheduler_costs_an_attempt(
 ) -> None:
     cluster.add_worker()
     assert fitted(nursery, cluster.compute).value == alone
+    here = decided(nursery, Compute())
+    assert here["error"] is not None
+    assert decided(nursery, Compute(n_jobs=2)) == decided(nursery, cluster.compute) == here
     outcome = fitted(nursery, cluster.compute, lambda _message: cluster.scheduler.kill())
     assert outcome.ending is Ending.RAISED, outcome
     assert isinstance(outcome.error, UnavailableError), outcome
