@@ -4,6 +4,7 @@ A partition keeps its rows, binned and weighed, and answers with sums of integer
 same however rows are parted, so the outcome is that of `fit` on all rows in one place, to the bit.
 """
 
+from costboost.partitioned.calibrating import calibrated
 from costboost.partitioned.crew import Crew, Here
 from costboost.partitioned.fitting import fit_partitioned
 from costboost.partitioned.on_dask import OnDask, WorkerLostError, fit_on_dask
@@ -19,6 +20,7 @@ __all__ = [
     "Rows",
     "Source",
     "WorkerLostError",
+    "calibrated",
     "fit_on_dask",
     "fit_on_threads",
     "fit_partitioned",

@@ -15,11 +15,15 @@ from costboost import (
     AdaCostClassifier,
     AsymBoostClassifier,
     CGAdaClassifier,
+    CostSensitiveModel,
     CSAdaBoostClassifier,
     GentleAdaBoostClassifier,
     HistogramTree,
     LPBoostClassifier,
     WeightedSVM,
+    dump,
+    fit_calibrator,
+    load,
 )
 from costboost.learners.columns import BinnedColumns
 from costboost.partitioned import (
@@ -27,6 +31,7 @@ from costboost.partitioned import (
     Partition,
     Rows,
     WorkerLostError,
+    calibrated,
     fit_on_dask,
     fit_on_threads,
     fit_partitioned,
@@ -204,6 +209,42 @@ def test_rows_that_do_not_go_together_are_refused() -> None:
         Partition([partial(Rows, X, y[:1])])
     with pytest.raises(ValueError, match="infinity"):
         Partition([partial(Rows, X * np.inf, y)])
+
+
+def test_a_booster_and_rows_it_has_not_seen_make_a_model() -> None:
+    given = {name: values for name, values in rows_of().items() if name in "Xy"}
+    kept = rows_of(seed=1)
+    table = {name: kept["X"][:, j] for j, name in enumerate("abcd")}
+    costs = {"fn": 9.0, "fp": 1.0}
+    boosters = [
+        CGAdaClassifier(TREE, n_estimators=5, cost_fn=9.0).fit(**given),
+        fit_partitioned(CGAdaClassifier(TREE, n_estimators=5, cost_fn=9.0), parted(given, 3)),
+    ]
+    models = [calibrated(CostSensitiveModel(costs=costs), booster, table, kept["y"]) for booster in boosters]
+    assert dump(models[0]) == dump(models[1])
+    model, scores = models[0], boosters[0].decision_function(kept["X"])
+    assert model.decision_function(table).tolist() == scores.tolist() == model.oof_score_.tolist()
+    calibrator = fit_calibrator("auto", scores[:, None], kept["y"], 2, np.ones(N))
+    assert np.allclose(model.predict_proba(table), calibrator.probabilities(scores[:, None]), atol=1e-9)
+    assert model.priors_.tolist() == [1.0 - kept["y"].mean(), kept["y"].mean()]
+    loaded = load(dump(model))
+    assert loaded.predict(table).tolist() == model.predict(table).tolist()
+
+
+def test_a_model_of_other_features_or_classes_is_refused() -> None:
+    given = rows_of(n=200)
+    X, y = given["X"], given["y"]
+    booster = CGAdaClassifier(n_estimators=2).fit(X, y)
+    table = {name: X[:, j] for j, name in enumerate("abcd")}
+    texts = table | {"a": np.where(X[:, 0] > 0, "up", "down").astype(object)}
+    fewer = {name: table[name] for name in "abc"}
+    for columns, labels, message in (
+        (texts, y, "only numbers, booleans and timestamps can be features here"),
+        (fewer, y, "fitted to 4 features, not 3"),
+        (table, np.where(y, "yes", "no"), r"fitted to the classes \[0, 1\], not \['no', 'yes'\]"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            calibrated(CostSensitiveModel(costs={"fn": 9.0, "fp": 1.0}), booster, columns, labels)
 
 
 # On a cluster
