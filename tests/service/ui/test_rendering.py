@@ -56,6 +56,16 @@ def test_a_loss_is_marked_and_said() -> None:
     assert 'class="loss"' in macros.saved(-0.2)  # type: ignore[attr-defined]
     assert "a loss" in macros.saved(-0.2)  # type: ignore[attr-defined]
     assert "loss" not in macros.saved(0.2)  # type: ignore[attr-defined]
+    page = rendering._environment().from_string(
+        '{% import "macros.html" as m %}{% call m.saved_against(metrics) %}{% endcall %}'
+    )
+    shown = {
+        share: page.render(metrics={"savings": share, "baseline_action": "b"}) for share in (-0.2, 0.2, None)
+    }
+    assert [("Lost" in text, "What to do" in text) for text in shown.values()] == [(True, True)] + 2 * [
+        (False, False)
+    ]
+    assert "20.0 %" in shown[-0.2]
 
 
 def test_data_cannot_end_the_element_that_holds_it() -> None:
