@@ -39,10 +39,11 @@ def from_values(values: Sequence[object], kind: Kind) -> Typed:
     return _cell_by_cell(values, cells.VALUES[kind], kind)
 
 
-def from_text(column: pa.ChunkedArray, kind: Kind) -> Typed:
+def from_text(column: pa.ChunkedArray | TypedArray, kind: Kind) -> Typed:
     """Decode the text cells of a CSV column, or numbers that were read as such."""
-    if pa.types.is_float64(column.type):
-        return _to_numpy(column), []
+    if isinstance(column, np.ndarray):
+        assert kind == "number"
+        return column, []
     if kind == "number":
         fast = _cast_numbers(column)
         if fast is not None:

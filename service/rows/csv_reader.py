@@ -9,7 +9,7 @@ from typing import BinaryIO
 import pyarrow as pa
 
 from service.domain.datasets import IntakeLimits
-from service.rows.plain_csv import read_plain
+from service.rows.plain_csv import Guess, read_plain_file
 from service.rows.raw import Budget, Faults, RawTable, check_names, refuse
 
 _BATCH_ROWS = 16_384
@@ -24,8 +24,13 @@ _ONE_LINE = (
 _BOM = b"\xef\xbb\xbf"
 
 
-def read_csv(file: BinaryIO, limits: IntakeLimits) -> RawTable:
+def read_csv(file: BinaryIO, limits: IntakeLimits, guess: Guess | None = None) -> RawTable:
     """Read a whole CSV file as columns of text.
+
+    Parameters
+    ----------
+    guess : callable, optional
+        Given the first rows, names the columns that may be read as numbers (ndarrays of float64).
 
     Raises
     ------
@@ -33,8 +38,7 @@ def read_csv(file: BinaryIO, limits: IntakeLimits) -> RawTable:
         Ragged rows, bad or unclosed quotes, NUL, bytes that are not UTF-8, bad headers, nothing at all,
         or more than the limits allow.
     """
-    data = file.read(_MAX_LINE_BYTES)
-    if len(data) < _MAX_LINE_BYTES and (plain := read_plain(data, limits)) is not None:
+    if (plain := read_plain_file(file, limits, guess)) is not None:
         return plain
     file.seek(0)
     return _read_strictly(file, limits)

@@ -3,12 +3,13 @@
 import re
 from collections.abc import Sequence
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from service.domain.datasets import ColumnType
 from service.rows import cells
-from service.rows.columns import Fault, arrow_kind
+from service.rows.columns import Fault, TypedArray, arrow_kind
 
 #: Up to this share of cells that are no numbers among numbers is a flaw of the data, more is a category.
 _FLAW_SHARE = 0.1
@@ -18,15 +19,15 @@ _TEXT_LENGTH, _TEXT_DISTINCT = 24, 0.5
 Inferred = tuple[ColumnType, list[Fault]]
 
 
-def infer_text(column: pa.ChunkedArray) -> Inferred:
-    """Infer the type of a CSV column.
+def infer_text(column: pa.ChunkedArray | TypedArray) -> Inferred:
+    """Infer the type of a CSV column; one that was read as numbers has been looked at.
 
     Returns
     -------
     type, faults
         The faults are the few cells that break a column of numbers (`mixed_types`).
     """
-    if _are_plain_numbers(column):
+    if isinstance(column, np.ndarray) or _are_plain_numbers(column):
         return "number", []
     counts = _counts(column)
     given = {text: n for text, n in counts.items() if text.strip().lower() not in cells.MISSING_MARKS}

@@ -15,7 +15,7 @@ from service.rows.labels import Labels, labels_of
 from service.rows.media import MediaType
 from service.rows.raw import Faults, RawTable, refuse
 from service.rows.reading import decode_column, infer_type, note_faults, read_raw
-from service.rows.roles import needed_types, settle_roles
+from service.rows.roles import DEFAULT_LABEL, needed_types, settle_roles
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def read_table(path: Path, media_type: MediaType, options: IntakeOptions, limits
         The bytes are not of the media type.
     """
     with path.open("rb") as file:
-        raw = read_raw(file, media_type, limits)
+        raw = read_raw(file, media_type, limits, as_text=_declared(options))
     if raw.kind == "text":
         check_separator(raw.names)
     roles = settle_roles(raw.names, options)
@@ -67,6 +67,16 @@ def read_table(path: Path, media_type: MediaType, options: IntakeOptions, limits
     )
     label = next(name for name in raw.names if roles[name] == "label")
     return Table(raw.rows, columns, described, labels_of(label, columns[label], options))
+
+
+def _declared(options: IntakeOptions) -> set[str]:
+    """Columns that may be something else than what their cells look like."""
+    labels = {name for name, role in options.roles.items() if role == "label"}
+    return (
+        {options.label or DEFAULT_LABEL}
+        | labels
+        | {name for name, kind in options.types.items() if kind != "number"}
+    )
 
 
 def _doubts(
@@ -130,7 +140,13 @@ def missing(column: TypedArray) -> TypedArray:
 
 def _describe(name: str, kind: Kind, role: ColumnRole, column: TypedArray, doubts: dict[str, str]) -> Column:
     holes = missing(column)
-    given = column[~holes]
-    distinct = len(set(given)) if is_textual(kind) else len(np.unique(given))
+    given = column[~holes] if holes.any() else column
+    distinct = len(set(given)) if is_textual(kind) else _distinct(given)
     column_type: ColumnType = "category" if kind == "label" else kind
     return Column(name, column_type, role, int(holes.sum()), distinct, doubts)
+
+
+def _distinct(numbers: TypedArray) -> int:
+    """How many different ones; `np.unique` would copy them twice more."""
+    ordered = np.sort(numbers)
+    return len(ordered[:1]) + int(np.count_nonzero(ordered[1:] != ordered[:-1]))

@@ -1,6 +1,7 @@
 """From bytes in any media type to a raw table, and from raw columns to typed ones."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
+from functools import partial
 from typing import BinaryIO, Final
 
 from service.domain.datasets import IntakeLimits
@@ -15,7 +16,6 @@ from service.rows.media import ARROW, CSV, JSON, NDJSON, PARQUET, MediaType
 from service.rows.raw import Faults, RawTable, refuse
 
 _READERS: Final[dict[MediaType, Callable[[BinaryIO, IntakeLimits], RawTable]]] = {
-    CSV: read_csv,
     JSON: read_json,
     NDJSON: read_ndjson,
     PARQUET: read_parquet_file,
@@ -24,8 +24,16 @@ _READERS: Final[dict[MediaType, Callable[[BinaryIO, IntakeLimits], RawTable]]] =
 _MIXED = "most cells of the column are of another kind; correct the cell, or declare the type of the column"
 
 
-def read_raw(file: BinaryIO, media_type: MediaType, limits: IntakeLimits) -> RawTable:
+def read_raw(
+    file: BinaryIO, media_type: MediaType, limits: IntakeLimits, as_text: Set[str] | None = None
+) -> RawTable:
     """Read a table whose cells have no types yet.
+
+    Parameters
+    ----------
+    as_text : set of str, optional
+        Columns of a CSV that are wanted as text; of the others those may be read as numbers whose type is
+        inferred to be that. All are text when left out.
 
     Raises
     ------
@@ -38,9 +46,19 @@ def read_raw(file: BinaryIO, media_type: MediaType, limits: IntakeLimits) -> Raw
         raise refuse("empty_body", "the body is empty")
     file.seek(0)
     try:
+        if media_type == CSV:
+            return read_csv(file, limits, None if as_text is None else partial(_numbers, as_text=as_text))
         return _READERS[media_type](file, limits)
     except MemoryError:
         raise refuse("dataset_too_large", "the table does not fit into the memory for reading it") from None
+
+
+def _numbers(first_rows: RawTable, as_text: Set[str]) -> Set[str]:
+    return {
+        name
+        for name, column in zip(first_rows.names, first_rows.columns, strict=True)
+        if name not in as_text and infer_text(column) == ("number", [])
+    }
 
 
 def decode_column(raw: RawTable, index: int, kind: Kind) -> Typed:

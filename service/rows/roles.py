@@ -13,7 +13,7 @@ _NEEDED_TYPES: dict[ColumnRole, tuple[ColumnType, ...]] = {
     "time": ("number", "timestamp"),
 }
 #: The label column of a table that has one of this name and an upload that names none.
-_DEFAULT_LABEL = "label"
+DEFAULT_LABEL = "label"
 
 
 def settle_roles(names: Sequence[str], options: IntakeOptions) -> dict[str, ColumnRole]:
@@ -27,11 +27,11 @@ def settle_roles(names: Sequence[str], options: IntakeOptions) -> dict[str, Colu
     default: ColumnRole = "feature"
     roles = dict.fromkeys(names, default) | options.roles
     label = options.label or next(
-        (name for name, role in options.roles.items() if role == "label"), _DEFAULT_LABEL
+        (name for name, role in options.roles.items() if role == "label"), DEFAULT_LABEL
     )
     faults = _unknown(names, options)
     if label not in names:
-        named = "of this name" if options.label else f"`{_DEFAULT_LABEL}`; name the label with ?label="
+        named = "of this name" if options.label else f"`{DEFAULT_LABEL}`; name the label with ?label="
         detail = f"there is no column {named}; the columns are {listed_for(label, names)}"
         faults.append(FieldError("/label", "label_absent", detail))
     if options.roles.get(label, "label") != "label":
