@@ -8,10 +8,11 @@ from typing import Annotated, Generic, TypeVar
 from urllib.parse import urlencode
 
 from fastapi import Depends, Query
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
 from starlette.requests import Request
 from starlette.responses import Response
 
+from service.api.numerals import plain
 from service.domain.errors import FieldError, MalformedError
 
 MAX_LIMIT = 200
@@ -51,7 +52,9 @@ class Slice:
 
 
 def _slice(
-    limit: Annotated[int, Query(ge=1, le=MAX_LIMIT, description="Items of a page.")] = 50,
+    limit: Annotated[
+        int, Field(ge=1, le=MAX_LIMIT), BeforeValidator(plain), Query(description="Items of a page.")
+    ] = 50,
     after: Annotated[str | None, Query(max_length=200, description="`next` of the page before.")] = None,
 ) -> Slice:
     if after == "":

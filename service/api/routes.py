@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Coroutine, Iterator
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, get_args, get_origin
 
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
@@ -44,6 +44,11 @@ class StrictRoute(APIRoute):
         """Names that the query may have."""
         return {parameter.alias for parameter in _query_parameters(self.dependant)} | _written(self)
 
+    @cached_property
+    def listed_parameters(self) -> set[str]:
+        """Names that the query may have more than once."""
+        return {one.alias for one in _query_parameters(self.dependant) if _is_list(one.field_info.annotation)}
+
     def opened_by(self, method: str) -> tuple[AccessScope, ...] | None:
         """Tell the scopes of which a caller needs one; None where no key is needed."""
         if method not in self._opened_by:
@@ -69,6 +74,7 @@ class StrictRoute(APIRoute):
         async def strict(request: Request) -> Response:
             if request.scope["query_string"]:
                 _refuse_unknown(request, self.known_parameters)
+                _refuse_repeated(request, self.listed_parameters)
             sent = StrictRequest(request.scope, request.receive)
             if self.body_field is not None:
                 await sent.json()  # before FastAPI does, which leaves out an empty body and asks less of it
@@ -157,6 +163,10 @@ def _query_parameters(dependant: Dependant) -> Iterator[Any]:
         yield from _query_parameters(part)
 
 
+def _is_list(annotation: Any) -> bool:
+    return any(get_origin(part) is list for part in (annotation, *get_args(annotation)))
+
+
 def _written(route: APIRoute) -> set[str]:
     parameters = (route.openapi_extra or {}).get("parameters", ())
     return {one["name"] for one in parameters if one.get("in") == "query"}
@@ -172,3 +182,12 @@ def _refuse_unknown(request: Request, known: set[str]) -> None:
     if unknown:
         faults = [FieldError(pointer("query", name), "unknown_parameter", _named(known)) for name in unknown]
         raise MalformedError("unknown_parameter", "the query has a parameter that is not known here", faults)
+
+
+def _refuse_repeated(request: Request, listed: set[str]) -> None:
+    names = [name for name, _ in request.query_params.multi_items() if name not in listed]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        detail = "the parameter comes twice"
+        faults = [FieldError(pointer("query", name), "duplicate", detail) for name in twice]
+        raise MalformedError("malformed", "a parameter of the query comes twice", faults)

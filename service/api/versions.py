@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Annotated, Any, BinaryIO
 
 from fastapi import APIRouter, Path
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
@@ -13,6 +13,7 @@ from service.api.access import opened_by
 from service.api.conditions import IMMUTABLE, is_unchanged, unchanged
 from service.api.context import Sender, Tenant, Wired
 from service.api.lists import ListSlice, Page, page
+from service.api.numerals import plain
 from service.api.problems import responses
 from service.api.routes import StrictRoute
 from service.domain.costs import Costs
@@ -26,7 +27,7 @@ router = APIRouter(route_class=StrictRoute, tags=["models"])
 PATH = "/v1/models/{model}/versions/{version}"
 CHUNK = 1 << 20
 
-Number = Annotated[int, Path(ge=1, lt=2**31, examples=[7])]
+Number = Annotated[int, Field(ge=1, lt=2**31), BeforeValidator(plain), Path(examples=[7])]
 
 
 class ImportedFrom(BaseModel):

@@ -1,14 +1,18 @@
 """Decisions beside what became known of them: what performance is computed from."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import AfterValidator, AwareDatetime
+from pydantic import AfterValidator, AwareDatetime, BeforeValidator
 
 from service.domain.wording import custom
 
+_RFC_3339: Final = re.compile(
+    r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d([.]\d{1,9})?)?([Zz]|[+-]\d\d:?\d\d)", re.ASCII
+)
 _EARLIEST, _LATEST = datetime(1970, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
 
 
@@ -19,8 +23,15 @@ def _within_reason(moment: datetime) -> datetime:
     return moment
 
 
+def _written(given: Any) -> Any:
+    # A number would be taken for seconds, and a year for some minutes after 1970.
+    if not isinstance(given, datetime) and not (isinstance(given, str) and _RFC_3339.fullmatch(given)):
+        raise custom("not_a_moment", "must be a time with its zone, such as 2026-01-05T09:30:00Z")
+    return given
+
+
 #: A moment with its time zone.
-Moment = Annotated[AwareDatetime, AfterValidator(_within_reason)]
+Moment = Annotated[AwareDatetime, BeforeValidator(_written), AfterValidator(_within_reason)]
 
 #: Of records whose row chance let through, though the rule refused it.
 CONTROL = "control"

@@ -42,7 +42,12 @@ def from_query(parameters: Sequence[tuple[str, str]]) -> PredictOptions:
         return NOTHING_ASKED
     given = dict(parameters)
     if len(given) < len(parameters):
-        raise MalformedError("malformed", "a parameter of the query comes twice")
+        names = [name for name, _ in parameters]
+        twice = [name for name in given if names.count(name) > 1]
+        faults = [
+            FieldError(pointer("query", name), "duplicate", "the parameter comes twice") for name in twice
+        ]
+        raise MalformedError("malformed", "a parameter of the query comes twice", faults)
     try:
         asked = msgspec.convert(_plain(given), PredictOptions, strict=False)
     except msgspec.ValidationError as error:

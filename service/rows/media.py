@@ -22,6 +22,7 @@ _NAMES: Final[dict[str, MediaType]] = {
     "application/jsonl": "application/x-ndjson",
     "application/x-parquet": "application/vnd.apache.parquet",
 }
+_CHARSETS: Final = frozenset({"utf-8", "utf8", "us-ascii", "ascii"})
 _SUFFIXES: Final[dict[str, MediaType]] = {
     "csv": "text/csv",
     "json": "application/json",
@@ -49,4 +50,17 @@ def media_type_of(content_type: str, filename: str | None = None) -> MediaType:
             "unsupported_media_type",
             f"send `Content-Type: ` and one of {', '.join(MEDIA_TYPES)}: a table is read as these",
         )
+    if found == CSV:
+        _check_parameters(content_type)
     return found
+
+
+def _check_parameters(content_type: str) -> None:
+    """Refuse a CSV that says it is another one than is read: in UTF-8, with a header."""
+    for parameter in content_type.split(";")[1:]:
+        name, _, value = (part.strip(' \t"').lower() for part in parameter.partition("="))
+        if name == "charset" and value not in _CHARSETS:
+            raise UnsupportedMediaTypeError("unsupported_media_type", "a CSV is read as UTF-8: send it so")
+        if name == "header" and value == "absent":
+            detail = "a CSV is read with a header, the names of its columns: send one"
+            raise UnsupportedMediaTypeError("unsupported_media_type", detail)

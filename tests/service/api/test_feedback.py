@@ -112,6 +112,8 @@ def test_one_wrong_label_keeps_all_out(fresh_service: Service, ids: list[str]) -
         ({"prediction_id": "p", "label": None}, "/items/0/label"),
         ({"prediction_id": "p", "label": "x", "observed_at": "2026-01-05T10:00:00"}, "/items/0/observed_at"),
         ({"prediction_id": "p", "label": "x", "observed_at": "soon"}, "/items/0/observed_at"),
+        ({"prediction_id": "p", "label": "x", "observed_at": 1767600000}, "/items/0/observed_at"),
+        ({"prediction_id": "p", "label": "x", "observed_at": "1767600000"}, "/items/0/observed_at"),
         ({"prediction_id": "p", "label": "x", "amount": "3"}, "/items/0/amount"),
         ({"prediction_id": "p", "label": "x", "tenant_id": "other"}, "/items/0/tenant_id"),
     ],

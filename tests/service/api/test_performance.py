@@ -180,6 +180,8 @@ def test_a_shadow_is_compared_on_the_same_rows(fresh_service: Service, model: st
         ({"since": "2026-02-01T00:00:00Z", "until": "2026-01-01T00:00:00Z"}, "/query/since"),
         ({"since": "1980-01-01T00:00:00Z", "window": "day"}, "/query/since"),
         ({"since": "0001-01-01T00:00:00+14:00"}, "/query/since"),
+        ({"since": "2026"}, "/query/since"),
+        ({"until": "2026-01-01"}, "/query/until"),
         ({"until": "2026-01-01T00:00:00"}, "/query/until"),
         ({"window": "hour"}, "/query/window"),
     ],

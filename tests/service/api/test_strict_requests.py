@@ -2,6 +2,7 @@
 
 import json
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -31,6 +32,9 @@ BODIES = [
     (b"\xef\xbb\xbf{}", ""),
     ("{}".encode("utf-16"), ""),
 ]
+
+CSV = {"Content-Type": "text/csv"}
+TABLE = "a,label\n1,0\n2,1\n3,0\n"
 
 
 @every_route
@@ -93,3 +97,39 @@ def test_an_empty_cursor_and_an_unknown_parameter(sqlite_service: Service) -> No
     found = problem(sqlite_service.http.get("/v1/models/m?sort=1"), 400, "unknown_parameter")
     assert found["errors"][0]["pointer"] == "/query/sort"
     assert not found["detail"].endswith(": ")
+
+
+@pytest.mark.parametrize("limit", ["1.0", "+1", "01", "1_0", " 1", "1e1", "true", "\u0661", ""])
+def test_a_whole_number_has_one_spelling(sqlite_service: Service, limit: str) -> None:
+    found = problem(sqlite_service.http.get("/v1/models", params={"limit": limit}), 422, "invalid")
+    assert [one["pointer"] for one in found["errors"]] == ["/query/limit"]
+    assert sqlite_service.http.get(f"/v1/models/m/versions/{quote(limit or 'x')}").status_code == 422
+    assert sqlite_service.http.get("/v1/models", params={"limit": "10"}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("/v1/models?limit=1&limit=2", "limit"),
+        ("/v1/models/m/performance?window=day&window=day", "window"),
+        ("/v1/predict?alias=a&alias=b", "alias"),
+        ("/v1/datasets?name=a&name=b", "name"),
+    ],
+)
+def test_a_parameter_comes_once(sqlite_service: Service, path: str, name: str) -> None:
+    """Which of two values counts is anybody's guess; `classes` alone is a list."""
+    method = "POST" if "predict" in path or "datasets" in path else "GET"
+    answer = sqlite_service.http.request(method, path, content=TABLE, headers=CSV)
+    assert [one["pointer"] for one in problem(answer, 400, "malformed")["errors"]] == [f"/query/{name}"]
+    classes = sqlite_service.http.post("/v1/datasets?classes=1&classes=0", content=TABLE, headers=CSV)
+    assert classes.json()["classes"] == ["1", "0"]
+
+
+@pytest.mark.parametrize("said", ["charset=utf-16", 'charset="ISO-8859-1"', "header=absent"])
+def test_a_csv_that_says_it_is_another_one_is_not_read(sqlite_service: Service, said: str) -> None:
+    answer = sqlite_service.http.post(
+        "/v1/datasets", content=TABLE, headers={"Content-Type": f"text/csv; {said}"}
+    )
+    problem(answer, 415, "unsupported_media_type")
+    usual = {"Content-Type": 'text/csv; charset="UTF-8"; header=present'}
+    assert sqlite_service.http.post("/v1/datasets", content=TABLE, headers=usual).status_code == 201
