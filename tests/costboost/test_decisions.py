@@ -81,6 +81,10 @@ ROWS = {
     "huge amount, even odds": Worked(
         [0.5, 0.5], card(1e12, 999.0), (0, 1), 1, 1, 999 / (999 + 1e12), [5e11, 499.5]
     ),
+    # A false alarm costs nothing, so acting never loses: 0.5 * 4 > 0, and there is nothing to compare p with.
+    "a false alarm for nothing": Worked([0.5, 0.5], [[0, 0], [4, 0]], (0, 1), 1, 1, NONE, [2.0, 0.0]),
+    # Cents: 0.5 * 0.5 > 0.5 * 0.25; threshold 0.25 / 0.75.
+    "small amounts": Worked([0.5, 0.5], [[0, 0.25], [0.5, 0]], (0, 1), 1, 1, 1 / 3, [0.25, 0.125]),
     # p = 0: 0 * 500 > 1 * 10 fails; leaving costs nothing.
     "p = 0": Worked([1.0, 0.0], card(500.0), (0, 1), 0, 0, 10 / 510, [0.0, 10.0]),
     # p = 1: 500 > 0 * 10.
@@ -181,6 +185,9 @@ def test_worked_row_without_arrays(name):
     assert alone.expected_cost == answer.expected_cost[0].tolist()
     np.testing.assert_array_equal(alone.threshold, answer.threshold[0])
     np.testing.assert_array_equal(alone.thresholds, answer.thresholds[0])
+    if row.positive == 1:
+        unsaid = decide_row(row.p, row.costs, serves=row.serves)
+        assert repr(unsaid) == repr(alone)
 
 
 @pytest.mark.parametrize("name", ROWS)

@@ -37,6 +37,9 @@ def test_laws_of_a_capacity(data: st.DataObject, coarse: bool) -> None:
     for capacity in range(len(p) + 1):
         plan = plan_reviews(p, costs, capacity, serves=SERVES)
         assert plan.reviewed.sum() <= capacity
+        # The shadow price moves decisions, not what they are expected to cost.
+        free = decide(p, costs, serves=SERVES).expected_cost
+        np.testing.assert_array_equal(plan.decisions.expected_cost, free)
         # The price alone reproduces the choice.
         priced = np.broadcast_to(costs, (len(p), 2, 3)).copy()
         priced[:, :, 2] += plan.price
@@ -94,6 +97,21 @@ def test_each_period_has_its_own_capacity_and_the_largest_price_is_safe_for_all(
     assert (np.bincount(days, decide(p, dear, serves=SERVES).label < 0) <= 10).all()
 
 
+def test_periods_with_costs_of_their_rows_and_ties_in_each() -> None:
+    rng = np.random.default_rng(3)
+    q, days = rng.random(60), np.repeat([0, 1], 30)
+    p = np.column_stack([1 - q, q])
+    costs = np.array([[0.0, 5.0, 0.5], [9.0, 0.0, 0.5]]) * rng.uniform(1, 9, 60)[:, None, None]
+    plan = plan_reviews(p, costs, 5, serves=SERVES, periods=days)
+    for day in (0, 1):
+        alone = plan_reviews(p[days == day], costs[days == day], 5, serves=SERVES)
+        assert (plan.shadow_price[days == day] == alone.price).all()
+        assert (plan.reviewed[days == day] == alone.reviewed).all()
+    # Of three rows of one worth none gets one of two places, on either day.
+    same = plan_reviews(p[[0] * 6], costs[[0] * 6], 2, serves=SERVES, periods=np.repeat([0, 1], 3))
+    assert (same.reviewed.sum(), same.tied) == (0, 6)
+
+
 def test_a_spec_with_the_shadow_price_decides_the_same() -> None:
     spec = CostSpec.from_actions(
         ("legit", "fraud"),
@@ -133,6 +151,8 @@ def test_what_has_no_review_or_capacity_is_refused() -> None:
 def test_the_envelope_names_what_decide_decides(data: st.DataObject, positive: int) -> None:
     costs = data.draw(row_costs(1, 2, 3))[0]
     parts = lower_envelope(costs, serves=SERVES, positive=positive)
+    if positive == 1:
+        assert parts == lower_envelope(costs, serves=SERVES)
     assert parts[0].low == 0.0
     assert parts[-1].high == 1.0
     for part, following in itertools.pairwise(parts):
