@@ -1,7 +1,6 @@
 """The additive score of kernel machines: vectors that all rounds share, and coefficients per round."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,21 +8,19 @@ from numpy.typing import NDArray
 from costboost import libm
 from costboost.ensembles.checks import LARGEST, check_finite, check_lengths
 from costboost.ensembles.planes import products
-from costboost.ensembles.sides import FAR, Sides, scaled
+from costboost.ensembles.sides import FAR, ScaledSides
 
 __all__ = ["Expansions"]
 
 Floats = NDArray[np.float64]
 
-#: Kernel values computed at a time.
-_BLOCK = 2**18
 #: So many exponentials at a time are computed without the compiler.
 _FEW = 512
 _MAX_DEGREE = 10
 
 
 @dataclass(frozen=True, eq=False)
-class Expansions:
+class Expansions(ScaledSides):
     """An additive score: each round adds one of two values, by the sign of a sum of kernels.
 
     ``f_t(x) = Σ_j coef_tj k(vector_j, z) + intercept_t`` with ``z = (x · unit - center) / spread``; "rbf" is
@@ -69,17 +66,14 @@ class Expansions:
     coef0: float
 
     def __post_init__(self) -> None:
+        self._check_columns()
         rounds, d = self.sides.below.size, self.n_features
-        check_lengths(d, unit=self.unit, center=self.center, spread=self.spread)
         check_lengths(rounds, intercept=self.intercept)
         count = self.vectors.size // d if d else 0
         check_lengths(count * d, vectors=self.vectors)
         check_lengths(rounds * count, coef=self.coef)
-        check_finite(unit=self.unit, center=self.center, spread=self.spread, coef=self.coef)
-        check_finite(intercept=self.intercept)
+        check_finite(coef=self.coef, intercept=self.intercept)
         check_finite(FAR, vectors=self.vectors)
-        if not (self.spread > 0).all():
-            raise ValueError("spread must be positive")
         self._check_kernel()
 
     def _check_kernel(self) -> None:
@@ -88,45 +82,17 @@ class Expansions:
         if not (0.0 < self.gamma <= LARGEST and abs(self.coef0) <= LARGEST):
             raise ValueError("the parameters of the kernel are out of range")
 
-    @cached_property
-    def sides(self) -> Sides:
-        """The votes of the rounds."""
-        return Sides(self.below, self.above, self.reach, self.output, self.constant)
-
     @property
-    def n_features(self) -> int:
-        """Columns a row must have."""
-        return self.unit.size
+    def _rows_of_vectors(self) -> Floats:
+        return self.vectors.reshape(-1, self.n_features)
 
-    @property
-    def n_outputs(self) -> int:
-        """Number of scores per row: 1 for two classes, K for more."""
-        return self.sides.n_outputs
+    def _width(self) -> int:
+        return max(len(self._rows_of_vectors), self.below.size)
 
-    @property
-    def scale(self) -> float:
-        """Sum of the votes, what scores are divided by to be margins."""
-        return self.sides.scale
-
-    def score(self, X: Floats) -> Floats:
-        """Scores of shape (n, K') of rows of shape (n, d); NaN is a missing value.
-
-        Raises
-        ------
-        ValueError
-            If X has another number of columns.
-        """
-        if X.ndim != 2 or X.shape[1] != self.n_features:
-            raise ValueError(f"expected rows of {self.n_features} features, got an array of shape {X.shape}")
-        vectors = self.vectors.reshape(-1, self.n_features)
-        coef = self.coef.reshape(self.below.size, len(vectors))
-        out = np.empty((X.shape[0], self.n_outputs))
-        block = max(1, _BLOCK // max(len(vectors), self.below.size, 1))
-        for start in range(0, X.shape[0], block):
-            rows = scaled(X[start : start + block], self.unit, self.center, self.spread)
-            kernels = self._rbf(rows, vectors) if self.kernel == "rbf" else self._poly(rows, vectors)
-            out[start : start + block] = self.sides.add(self._sums(kernels, coef))
-        return out
+    def _functions(self, rows: Floats) -> Floats:
+        vectors = self._rows_of_vectors
+        kernels = self._rbf(rows, vectors) if self.kernel == "rbf" else self._poly(rows, vectors)
+        return self._sums(kernels, self.coef.reshape(self.below.size, len(vectors)))
 
     def _sums(self, kernels: Floats, coef: Floats) -> Floats:
         """(n, T): f of each round, added vector by vector."""

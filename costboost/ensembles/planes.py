@@ -1,24 +1,20 @@
 """The additive score of linear machines: one weight vector per round over columns that are scaled once."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from costboost.ensembles.checks import check_finite, check_lengths
-from costboost.ensembles.sides import Sides, scaled
+from costboost.ensembles.sides import ScaledSides
 
 __all__ = ["Planes", "products"]
 
 Floats = NDArray[np.float64]
 
-#: Cells (row, round) scored at a time.
-_BLOCK = 2**16
-
 
 @dataclass(frozen=True, eq=False)
-class Planes:
+class Planes(ScaledSides):
     """An additive score: each round adds one of two values, by the side of a plane on which a row lies.
 
     ``f_t(x) = coef_t · z`` with ``z = (x · unit - center) / spread``, and a last coordinate of 1 if the
@@ -58,53 +54,20 @@ class Planes:
     constant: Floats
 
     def __post_init__(self) -> None:
+        self._check_columns()
         rounds, d = self.sides.below.size, self.n_features
-        check_lengths(d, unit=self.unit, center=self.center, spread=self.spread)
         check_lengths(rounds * (d + 1 if self.coef.size > rounds * d else d), coef=self.coef)
-        check_finite(unit=self.unit, center=self.center, spread=self.spread, coef=self.coef)
-        if not (self.spread > 0).all():
-            raise ValueError("spread must be positive")
+        check_finite(coef=self.coef)
 
-    @cached_property
-    def sides(self) -> Sides:
-        """The votes of the rounds."""
-        return Sides(self.below, self.above, self.reach, self.output, self.constant)
+    def _width(self) -> int:
+        return self.below.size
 
-    @property
-    def n_features(self) -> int:
-        """Columns a row must have."""
-        return self.unit.size
-
-    @property
-    def n_outputs(self) -> int:
-        """Number of scores per row: 1 for two classes, K for more."""
-        return self.sides.n_outputs
-
-    @property
-    def scale(self) -> float:
-        """Sum of the votes, what scores are divided by to be margins."""
-        return self.sides.scale
-
-    def score(self, X: Floats) -> Floats:
-        """Scores of shape (n, K') of rows of shape (n, d); NaN is a missing value.
-
-        Raises
-        ------
-        ValueError
-            If X has another number of columns.
-        """
-        if X.ndim != 2 or X.shape[1] != self.n_features:
-            raise ValueError(f"expected rows of {self.n_features} features, got an array of shape {X.shape}")
+    def _functions(self, rows: Floats) -> Floats:
         rounds = self.below.size
-        out = np.empty((X.shape[0], self.n_outputs))
         weights = self.coef.reshape(rounds, -1) if rounds else np.empty((0, self.n_features))
-        block = max(1, _BLOCK // max(rounds, 1))
-        for start in range(0, X.shape[0], block):
-            rows = scaled(X[start : start + block], self.unit, self.center, self.spread)
-            if weights.shape[1] > rows.shape[1]:
-                rows = np.column_stack([rows, np.ones(len(rows))])
-            out[start : start + block] = self.sides.add(products(rows, weights))
-        return out
+        if weights.shape[1] > rows.shape[1]:
+            rows = np.column_stack([rows, np.ones(len(rows))])
+        return products(rows, weights)
 
 
 def products(rows: Floats, vectors: Floats) -> Floats:

@@ -1,13 +1,14 @@
 """Votes of hypotheses that are functions f(x) with a sign: two real values each, or a clipped share."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from costboost.ensembles.checks import check_finite, check_indices, check_lengths
 
-__all__ = ["FAR", "Sides", "scaled"]
+__all__ = ["FAR", "ScaledSides", "Sides", "scaled"]
 
 Floats = NDArray[np.float64]
 
@@ -72,6 +73,76 @@ class Sides:
             return clipped
         sided: Floats = np.where(values > 0, self.above[t], self.below[t])
         return sided
+
+
+class ScaledSides:
+    """What machines on scaled columns share: the columns, the votes, and the walk over rows in blocks.
+
+    A subclass is a dataclass with these fields, and tells what its functions are.
+    """
+
+    unit: Floats
+    center: Floats
+    spread: Floats
+    below: Floats
+    above: Floats
+    reach: Floats
+    output: NDArray[np.int32]
+    constant: Floats
+
+    #: Numbers held at a time: a block has as many rows as this holds functions.
+    _BLOCK = 2**17
+
+    @cached_property
+    def sides(self) -> Sides:
+        """The votes of the rounds."""
+        return Sides(self.below, self.above, self.reach, self.output, self.constant)
+
+    @property
+    def n_features(self) -> int:
+        """Columns a row must have."""
+        return self.unit.size
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of scores per row: 1 for two classes, K for more."""
+        return self.sides.n_outputs
+
+    @property
+    def scale(self) -> float:
+        """Sum of the votes, what scores are divided by to be margins."""
+        return self.sides.scale
+
+    def score(self, X: Floats) -> Floats:
+        """Scores of shape (n, K') of rows of shape (n, d); NaN is a missing value.
+
+        Raises
+        ------
+        ValueError
+            If X has another number of columns.
+        """
+        if X.ndim != 2 or X.shape[1] != self.n_features:
+            raise ValueError(f"expected rows of {self.n_features} features, got an array of shape {X.shape}")
+        out = np.empty((X.shape[0], self.n_outputs))
+        block = max(1, self._BLOCK // max(self._width(), 1))
+        for start in range(0, X.shape[0], block):
+            rows = scaled(X[start : start + block], self.unit, self.center, self.spread)
+            out[start : start + block] = self.sides.add(self._functions(rows))
+        return out
+
+    def _check_columns(self) -> None:
+        check_lengths(self.n_features, unit=self.unit, center=self.center, spread=self.spread)
+        check_finite(unit=self.unit, center=self.center, spread=self.spread)
+        if not (self.spread > 0).all():
+            raise ValueError("spread must be positive")
+
+    def _width(self) -> int:
+        """Return how many numbers a row takes while it is scored."""
+        raise NotImplementedError
+
+    def _functions(self, rows: Floats) -> Floats:
+        """(n, T): f of each round for scaled rows."""
+        raise NotImplementedError
 
 
 def scaled(X: Floats, unit: Floats, center: Floats, spread: Floats) -> Floats:
