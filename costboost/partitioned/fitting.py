@@ -58,10 +58,19 @@ def fit_partitioned(booster: Booster, crew: Crew, callback: Callback | None = No
         for which rows would have to be in one place.
     """
     check_parameters(booster)
-    estimator = booster._weak_learner()
     for name in ("early_stopping", "warm_start", "record"):
         if getattr(booster, name) not in (None, False):
             raise ValueError(f"{name} needs all rows in one place")
+    booster._forget()
+    booster.machines_ = None
+    booster.__dict__.pop("feature_names_in_", None)
+    booster._start = _started(booster, crew)
+    booster._fit_rounds(callback)
+    return booster
+
+
+def _started(booster: CostSensitiveBooster, crew: Crew) -> Start:
+    """Read labels, weights and costs of all rows, and bin the rows where they are."""
     told = crew.ask("told")
     y = np.concatenate([one.y for one in told])
     check_classification_targets(y)
@@ -69,15 +78,10 @@ def fit_partitioned(booster: Booster, crew: Crew, callback: Callback | None = No
     shares = weights / total(weights)
     problem = booster._read_problem(y, shares, _joined("sample_cost", told))
     roster = Roster(crew, tuple(len(one.y) for one in told))
-    learner = _prepared(booster, estimator, roster, told, weights)
+    learner = _prepared(booster, booster._weak_learner(), roster, told, weights)
     booster.classes_, booster.n_features_in_ = problem.labels.classes, told[0].n_columns
-    booster.__dict__.pop("feature_names_in_", None)
-    booster._forget()
-    booster.machines_ = None
     seeds = check_random_state(booster.random_state)
-    booster._start = Start(problem, learner, np.random.default_rng(seeds.randint(2**31 - 1)), None)
-    booster._fit_rounds(callback)
-    return booster
+    return Start(problem, learner, np.random.default_rng(seeds.randint(2**31 - 1)), None)
 
 
 def _prepared(

@@ -117,7 +117,7 @@ class Partition:
     def bin(self, cuts: tuple[Floats, ...], categories: Sequence[int]) -> None:
         """Keep the bins of the rows in place of their values."""
         self.columns = BinnedColumns.by_cuts(self._X, cuts, categories)
-        del self._X
+        del self._X, self._told
         vars(self).pop("_values", None)
 
     @cached_property
