@@ -4,13 +4,14 @@ import structlog
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import iter_route_contexts
-from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from service.api.problems import problem
+from service.db.engine import is_outage
 from service.domain.errors import (
     ConflictError,
     CostboostError,
@@ -128,7 +129,7 @@ def _methods(request: Request) -> list[str]:
 
 
 async def _database(request: Request, error: Exception) -> Response:
-    if isinstance(error, DBAPIError) and not _is_outage(error):
+    if isinstance(error, DBAPIError) and not is_outage(error):
         return unexpected(request, error)
     log.warning("database unavailable", error=type(error).__name__)
     if isinstance(error, DBAPIError) and _is_full(error):
@@ -139,11 +140,6 @@ async def _database(request: Request, error: Exception) -> Response:
 def _is_full(error: DBAPIError) -> bool:
     """SQLite says it in words, PostgreSQL with its code (53100, disk_full)."""
     return "disk is full" in str(error.orig) or getattr(error.orig, "sqlstate", None) == "53100"
-
-
-def _is_outage(error: DBAPIError) -> bool:
-    """Tell a database that is away, busy or full from a statement that is wrong."""
-    return error.connection_invalidated or isinstance(error, OperationalError | InterfaceError)
 
 
 async def _storage(request: Request, error: Exception) -> Response:

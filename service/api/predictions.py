@@ -299,7 +299,10 @@ def _predict(asked: _Asked, request: Request) -> tuple[bytes, Recorded]:
     max_rows = request.app.state.wiring.settings.max_predict_rows
     with SCORE.time():
         review_price = loaded.model.review_price
-        predicted = predict(loaded.predictor, wish, sent, costs, max_rows, review_price=review_price)
+        subject = None if wish.record is False else loaded.version.schema.get("subject")
+        predicted = predict(
+            loaded.predictor, wish, sent, costs, max_rows, review_price=review_price, subject=subject
+        )
     if wish.record is not False:  # what is not recorded teaches nothing, so chance has no part in it
         predicted = controlled(predicted, loaded)
     count(loaded, predicted)

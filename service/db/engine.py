@@ -19,6 +19,7 @@ from sqlalchemy import (
     select,
     text,
 )
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.orm import Session, sessionmaker
 from sqlalchemy.sql.compiler import SQLCompiler
@@ -199,3 +200,12 @@ def exclusively(database: Engine) -> Iterator[bool]:
         with database.begin() as connection:
             lock = text("SELECT pg_try_advisory_xact_lock(:key)")
             yield bool(connection.scalar(lock, {"key": WARDEN_LOCK}))
+
+
+def is_outage(error: DBAPIError) -> bool:
+    """Tell a database that is away, busy or full from a statement that it will never take."""
+    if error.connection_invalidated:
+        return True
+    # PostgreSQL counts what is beyond its limits (class 54), such as a text too long for an index, here too.
+    beyond = str(getattr(error.orig, "sqlstate", None)).startswith("54")
+    return isinstance(error, OperationalError | InterfaceError) and not beyond

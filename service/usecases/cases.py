@@ -134,7 +134,15 @@ def decide_row(loaded: Loaded, selector: Selector, row: Mapping[str, Any]) -> De
     """
     sent = JsonRows([dict(row)])
     wish = PredictOptions(record="durable")
-    predicted = predict(loaded.predictor, wish, sent, None, 1, review_price=loaded.model.review_price)
+    predicted = predict(
+        loaded.predictor,
+        wish,
+        sent,
+        None,
+        1,
+        review_price=loaded.model.review_price,
+        subject=loaded.version.schema.get("subject"),
+    )
     return records_of(loaded, selector, sent, controlled(predicted, loaded), None)[0]
 
 

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,10 @@ from service.domain.nearest import listed_for, nearest
 from service.domain.outcomes import CONTROL
 from service.domain.predictions import PredictOptions
 from service.learning import Answers, Predictor, PricedCosts
-from service.rows import Decoded, Sent, TypedArray
+from service.rows import Decoded, Sent, TypedArray, text_of
+
+#: Databases index no longer texts.
+MAX_SUBJECT_BYTES: Final = 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,6 +136,7 @@ def predict(
     max_rows: int,
     *,
     review_price: float | None = None,
+    subject: str | None = None,
 ) -> Predicted:
     """
     Decode, score and decide the rows.
@@ -140,6 +145,8 @@ def predict(
     ----------
     review_price : float, optional
         What a review must save beyond its fee, where the request brings no costs.
+    subject : str, optional
+        Column that says whom rows are about, where that will be kept.
 
     Raises
     ------
@@ -155,9 +162,21 @@ def predict(
     decoded = sent.decode(predictor.inputs(costs))
     if decoded.faults.total and priced is not None:
         _refuse_misspelled(predictor, sent, priced)
+    if subject is not None:
+        _note_long_subjects(decoded, sent, subject)
     if wish.on_row_error == "fail":
         decoded.refuse_faults()
     return _predict_sound(predictor, decoded, wish, costs)
+
+
+def _note_long_subjects(decoded: Decoded, sent: Sent, subject: str) -> None:
+    """Count rows as failed whose subject is too long to be found again by it."""
+    for row in range(len(sent)):
+        given = text_of(sent.cell(row, subject))
+        if given is not None and len(given.encode()) > MAX_SUBJECT_BYTES:
+            detail = f"a subject has at most {MAX_SUBJECT_BYTES} bytes"
+            decoded.faults.add("cell_too_long", detail, at=pointer("rows", row, subject), column=subject)
+            decoded.failed.add(row)
 
 
 def _refuse_misspelled(predictor: Predictor, sent: Sent, priced: Priced) -> None:

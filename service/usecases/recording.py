@@ -7,11 +7,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 import structlog
-from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.orm import Session, sessionmaker
 
 from service.db import predictions, registry
+from service.db.engine import is_outage
 from service.domain.decision_records import DecisionRecord
 from service.domain.errors import NotFoundError, UnavailableError
 from service.domain.ids import new_id
@@ -86,7 +87,7 @@ class Recorder:
             batch = [self._waiting[i] for i in range(min(BATCH, len(self._waiting)))]
             try:
                 self._write_batch(batch)
-            except (OperationalError, InterfaceError, PoolTimeoutError) as error:
+            except (DBAPIError, PoolTimeoutError) as error:
                 log.warning("decision records cannot be written yet", error=type(error).__name__)
                 return
             for _ in batch:
@@ -95,9 +96,9 @@ class Recorder:
     def _write_batch(self, batch: Sequence[DecisionRecord]) -> None:
         try:
             self.write(batch)
-        except (OperationalError, InterfaceError):
-            raise
-        except DBAPIError:
+        except DBAPIError as error:
+            if is_outage(error):
+                raise
             # One that the database does not take must not hold up the others.
             for record in batch:
                 self._write_alone(record)
@@ -105,9 +106,9 @@ class Recorder:
     def _write_alone(self, record: DecisionRecord) -> None:
         try:
             self.write([record])
-        except (OperationalError, InterfaceError):
-            raise
         except DBAPIError as error:
+            if is_outage(error):
+                raise
             # The message of the error would hold the values of the row.
             log.warning("a decision record was not written", error=type(error).__name__, record=record.id)
 

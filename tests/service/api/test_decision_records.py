@@ -1,6 +1,8 @@
 """Decision records: kept when asked for, readable within a second, and only what may be kept."""
 
+import random
 import time
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -99,3 +101,33 @@ def test_what_waits_is_written_at_the_end(kept: Service) -> None:
     recorder.keep([copy, record])
     recorder.stop()
     assert kept.http.get(f"/v1/predictions/{copy.id}").status_code == 200
+
+
+def test_a_record_that_no_database_takes_holds_up_no_other(kept: Service) -> None:
+    """A text that is too long for an index of PostgreSQL is an error of the kind that outages are."""
+    [answer] = kept.predict("kept", [ROW], record="durable")
+    with kept.wiring.readers() as session:
+        record = predictions.find(session, "default", answer["prediction_id"])
+    assert record is not None
+    noise = random.Random(0).randbytes(9000).hex()
+    copies = [replace(record, id=f"{record.id}-{n}", subject=one) for n, one in enumerate((noise, "s"))]
+    recorder = Recorder(kept.wiring.sessions)
+    recorder.start()
+    recorder.keep(copies)
+    recorder.stop()
+    assert kept.http.get(f"/v1/predictions/{copies[1].id}").status_code == 200
+
+
+@pytest.mark.parametrize("record", [True, "durable"])
+def test_a_subject_that_could_not_be_found_again_is_refused(kept: Service, record: Any) -> None:
+    rows = [{**ROW, "customer": "é" * 513}, {**ROW, "customer": "é" * 512}]
+    body = {"rows": rows, "record": record}
+    refused = problem(kept.http.post("/v1/models/kept/predict", json=body), 422, "invalid_rows")
+    assert [(one["pointer"], one["code"]) for one in refused["errors"]] == [
+        ("/rows/0/customer", "cell_too_long")
+    ]
+    bad, good = kept.predict("kept", rows, record="durable", on_row_error="null")
+    assert bad["decision"] is None
+    assert kept.http.get(f"/v1/predictions/{good['prediction_id']}").status_code == 200
+    assert kept.http.delete(f"/v1/subjects/{'é' * 512}").json()["decision_records"] >= 1
+    assert len(kept.predict("kept", rows)) == 2  # nothing is kept of them
