@@ -6,7 +6,7 @@ Only what is plainly right is read so. Anything else is left to `service.domain.
 
 import re
 import sys
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import lru_cache
 from itertools import chain
 from operator import itemgetter
@@ -25,6 +25,8 @@ from service.rows.raw import Faults
 
 #: The column that is given back as it came.
 _ID: Final = "id"
+#: Compared at once, so that what comes of it stays in the cache.
+_CACHED_BYTES: Final = 1 << 16
 _ESCAPED: Final = re.compile(r'["\\\x00-\x1f]')
 
 
@@ -48,9 +50,16 @@ def decode_typed(body: bytes, columns: tuple[InputColumn, ...]) -> "tuple[Predic
     sent = TypedRows(wish.rows, columns)
     ids = sent.ids
     names = len(sent) * len(columns) + len(ids)
-    if not len(sent) or not all(map(is_id, ids)) or may_be_odd(wish, body, names):
+    if not len(sent) or not all(map(is_id, ids)) or may_be_odd(wish, body, names, _colons(body)):
         return None
     return wish, sent
+
+
+def _colons(body: bytes) -> int:
+    """How many there are; `bytes.count` takes five times as long where they are many."""
+    data = np.frombuffer(body, dtype=np.uint8)
+    pieces = (data[start : start + _CACHED_BYTES] for start in range(0, len(data), _CACHED_BYTES))
+    return sum(int(np.count_nonzero(piece == ord(":"))) for piece in pieces)
 
 
 @lru_cache(maxsize=64)
@@ -143,10 +152,17 @@ class TypedRows:
 
     def _numbers(self) -> dict[str, TypedArray]:
         names = [column.name for column in self._columns if not _is_other(column)]
-        rows = map(itemgetter(slice(len(names))), map(msgspec.structs.astuple, self._rows))
-        cells = np.array(list(chain.from_iterable(rows)), dtype=np.float64)  # None becomes NaN
+        try:
+            cells = np.fromiter(self._cells(len(names)), np.float64, len(self._rows) * len(names))
+        except TypeError:  # not each is a number: of a list None becomes NaN
+            cells = np.array(list(self._cells(len(names))), dtype=np.float64)
         by_column = np.ascontiguousarray(cells.reshape(len(self._rows), len(names)).T)
         return dict(zip(names, by_column, strict=True))
+
+    def _cells(self, columns: int) -> Iterator[float | None]:
+        """Row by row the first cells of each."""
+        rows = map(itemgetter(slice(columns)), map(msgspec.structs.astuple, self._rows))
+        return chain.from_iterable(rows)
 
     def _plain(self, row: Any) -> dict[str, Any]:
         cells = {name: getattr(row, field, msgspec.UNSET) for name, field in self._fields.items()}
