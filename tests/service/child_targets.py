@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -69,7 +70,18 @@ def leap(payload: Any, send: Any) -> Any:
 
 
 def environment(payload: Any, send: Any) -> Any:
-    return {"nice": os.nice(0), "group": os.getpgid(0) == os.getpid(), "env": os.environ.get(payload)}
+    return {
+        "nice": os.nice(0),
+        "group": os.getpgid(0) == os.getpid(),
+        "env": os.environ.get(payload),
+        "autogroup": autogroup(),
+    }
+
+
+def autogroup() -> str:
+    """What the kernel says of the scheduling group of this session; nothing where there is none."""
+    path = Path("/proc/self/autogroup")
+    return path.read_text() if path.exists() else ""
 
 
 _kept: list[str] = []
