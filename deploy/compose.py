@@ -21,9 +21,11 @@ class Compose:
     ----------
     port : int
         Where the proxy listens, on a loopback address.
+    **variables : str
+        Those that docker-compose.yml reads, and docker-compose itself.
     """
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, **variables: str) -> None:
         self.url = f"http://127.0.0.1:{port}"
         self.project = f"costboost-test-{os.getpid()}"
         self._command = ["docker-compose"] if shutil.which("docker-compose") else ["docker", "compose"]
@@ -32,7 +34,12 @@ class Compose:
             "COMPOSE_PROJECT_NAME": self.project,
             "LISTEN": f"127.0.0.1:{port}",
             "TAG": "test",
+            **variables,
         }
+
+    def give(self, **variables: str) -> None:
+        """Give variables from now on."""
+        self._environment |= variables
 
     def __call__(self, *arguments: str) -> str:
         """Run a command of docker-compose and return what it prints."""
@@ -51,6 +58,10 @@ class Compose:
         """All that Docker knows of a container."""
         known: dict[str, Any] = json.loads(self.docker("inspect", container))[0]
         return known
+
+    def is_well(self, container: str) -> bool:
+        """Whether a container passes its health check."""
+        return bool(self.inspect(container)["State"]["Health"]["Status"] == "healthy")
 
     def begun(self, worker: str) -> set[str]:
         """Ids of the jobs that a worker has begun, by its log."""

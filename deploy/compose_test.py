@@ -4,6 +4,7 @@ Needs Docker with docker-compose 1.29 or newer, and of Python nothing but the st
 judged; the first that fails ends the run, with the last lines of every container.
 """
 
+import json
 import os
 import signal
 import socket
@@ -15,6 +16,7 @@ import urllib.request
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from compose import ROOT, CommandError, Compose
@@ -43,20 +45,27 @@ def main() -> int:
     """Run every step; 0 when all promises were kept."""
     # A SIGTERM, too, must leave no container behind.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    compose = Compose(free_port())
     began = time.monotonic()
+    bucket = {"COMPOSE_PROFILES": "s3", "STORE_ENV": "deploy/store/s3.env"}
+    if not (is_kept(run, Compose(free_port())) and is_kept(run_on_a_bucket, Compose(free_port(), **bucket))):
+        return 1
+    print(f"All promises were kept, in {time.monotonic() - began:.0f} s.")
+    return 0
+
+
+def is_kept(steps: Callable[[Compose], None], compose: Compose) -> bool:
+    """Go through steps of one deployment, and take it down."""
     try:
-        run(compose)
+        steps(compose)
     except (BrokenError, CommandError, RefusedError, OSError) as error:
         print(compose("logs", "--no-color", "--tail", "30"), file=sys.stderr)
         print(f"FAILED: {error}", file=sys.stderr)
-        return 1
+        return False
     finally:
         compose("down", "--volumes", "--remove-orphans")
     left = compose.docker("ps", "-aq", "--filter", f"label=com.docker.compose.project={compose.project}")
     check(not left, "nothing is left of the project")
-    print(f"All promises were kept, in {time.monotonic() - began:.0f} s.")
-    return 0
+    return True
 
 
 def run(compose: Compose) -> None:
@@ -66,13 +75,13 @@ def run(compose: Compose) -> None:
     with step("everything starts, in order, with two workers"):
         compose("up", "-d", "--scale", "worker=2")
         until(lambda: status_of(f"{compose.url}/readyz") == 200, "the service to be ready")
+    with step("by their health checks, all are well"):
+        are_well(compose)
     with step("containers are confined, and no image holds a compiler"):
         are_confined(compose)
     with step("without a key nothing is answered; the first key is made on the command line"):
         check(status_of(f"{compose.url}/v1/models") == 401, "401 without a key")
-        scopes = ("--tenant", "test", "--scopes", "admin")
-        key = compose("run", "--rm", "--no-deps", "-T", "api", "costboost", "keys", "create", *scopes)
-        api = Api(compose.url, key.split()[-1])
+        api = first_key(compose)
     with step("a table is uploaded, a model trained, and its decisions are worth money"):
         decides_well(api)
     with step("a client that does not send on is let go"):
@@ -83,8 +92,39 @@ def run(compose: Compose) -> None:
         survives_the_database(compose, api)
     with step("three workers share what there is to do"):
         shares_work(compose, api)
+    with step("folds are fitted on a Dask cluster, and the model is the same to the byte"):
+        spreads(compose, api)
     with step("asked to stop, all end in order"):
         stops_in_order(compose, api)
+
+
+def run_on_a_bucket(compose: Compose) -> None:
+    """What is another with a bucket for a store."""
+    with step("everything starts, with a bucket for a store"):
+        compose("up", "-d", "--build")
+        until(lambda: status_of(f"{compose.url}/readyz") == 200, "the service to be ready")
+        are_well(compose, "s3")
+    with step("a model is trained into the bucket, and decides out of it"):
+        decides_well(first_key(compose))
+        listing = (
+            "import urllib.request as r; print(r.urlopen('http://127.0.0.1:5000/costboost').read().decode())"
+        )
+        listed = compose.docker("exec", compose.containers("s3")[0], "python", "-c", listing)
+        check(listed.count("<Key>") >= 4, "the bucket holds a table, a model, its report and its test part")
+
+
+def first_key(compose: Compose) -> Api:
+    """The service as who runs it asks it first."""
+    command = ("costboost", "keys", "create", "--tenant", "test", "--scopes", "admin")
+    key = compose("run", "--rm", "--no-deps", "-T", "api", *command)
+    return Api(compose.url, key.split()[-1])
+
+
+def are_well(compose: Compose, *more: str) -> None:
+    """Each container that has a health check passes it."""
+    for service in ("postgres", "api", "worker", "proxy", *more):
+        for container in compose.containers(service):
+            until(partial(compose.is_well, container), f"{service} to be well")
 
 
 def are_confined(compose: Compose) -> None:
@@ -169,6 +209,18 @@ def shares_work(compose: Compose, api: Api) -> None:
         finished(api, job_id)
 
 
+def spreads(compose: Compose, api: Api) -> None:
+    """A worker that is given a cluster trains the model that it trains alone."""
+    dataset = upload(api, GERMAN_CREDIT)
+    alone = finished(api, train(api, dataset, GERMAN_CREDIT, 50))
+    compose.give(COMPOSE_PROFILES="cluster", COMPUTE="dask://dask-scheduler:8786")
+    compose("up", "-d", "--scale", "dask-worker=2", "--scale", "worker=1")
+    spread = finished(api, train(api, dataset, GERMAN_CREDIT, 50))
+    seen = "".join(compose.logs(one) for one in compose.containers("dask-scheduler"))
+    check("Receive client connection" in seen, "the job went to the cluster")
+    check(artifact(api, alone) == artifact(api, spread), "both models have the same bytes")
+
+
 def stops_in_order(compose: Compose, api: Api) -> None:
     """SIGTERM ends API and workers with status 0, also in mid-job."""
     job_id = train(api, upload(api, CARD_FRAUD), CARD_FRAUD, MANY_ROUNDS)
@@ -185,6 +237,13 @@ def train(api: Api, dataset: dict[str, Any], table: Table, rounds: int) -> str:
     params = {"n_estimators": rounds}
     spec = {"dataset": dataset["id"], "costs": table.costs, "algorithm": "adacost", "params": params}
     return api.train(model=table.name, seed=7, **spec)
+
+
+def artifact(api: Api, job: dict[str, Any]) -> str:
+    """The hash of the model that a job has made."""
+    path = f"/v1/models/{job['result']['model']}/versions/{job['result']['version']}"
+    with urllib.request.urlopen(urllib.request.Request(api.url + path, headers=api.headers)) as answer:
+        return str(json.load(answer)["artifact_sha256"])
 
 
 def read(api: Api, job_id: str) -> dict[str, Any]:

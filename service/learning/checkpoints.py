@@ -68,7 +68,7 @@ class Checkpoints:
         self._room -= scores.nbytes
         if self._room < 0:
             return
-        self._pending[fit] = scores
+        self._pending[fit] = np.ascontiguousarray(scores)
         if self._clock() - self._written_at >= self._seconds:
             self._write(safetensors.numpy.save(self._pending, {_KEY: self._stamp}))
             self._pending, self._written_at = {}, self._clock()

@@ -14,7 +14,7 @@ from sqlalchemy import Engine, func, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from service.db.engine import READ_ONLY
-from service.db.tables import TrainingJobRow
+from service.db.tables import CheckpointRow, TrainingJobRow
 from service.queue import ENGINE_TABLES
 from service.settings import load_settings
 from service.wiring import Wiring, wire
@@ -193,6 +193,8 @@ def _environment(plan: Plan, url: str, folder: Path) -> dict[str, str]:
         "max_worker_deaths": plan.deaths,
         "max_queued_jobs": 1_000_000,
         "job_memory_mb": 1024,
+        # Fits are quick here: nearly each fold is kept, and most attempts go on from another.
+        "checkpoint_seconds": 0.05,
         "log_level": "warning",
     }
     return {f"COSTBOOST_{name.upper()}": str(value) for name, value in values.items()}
@@ -218,12 +220,16 @@ def _specs(plan: Plan) -> list[dict[str, Any]]:
 
 
 def _look_for_leftovers(wiring: Wiring, log: Log) -> None:
-    """Artifacts that versions name but that are not there; files and connections that nobody has any more."""
+    """Artifacts that rows name but that are not there; files and connections that nobody has any more."""
     names = {name for event in log.events if event["event"] == "version" for name in event["artifacts"]}
     for name in sorted(names):
         path = wiring.store.root / name[:2] / name[2:4] / name
         if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != name:
             log.add("left", what=f"a version whose artifact {name} is missing or damaged")
+    with wiring.readers() as session:
+        for name in session.scalars(select(CheckpointRow.content_sha256)):
+            if not wiring.store.exists(name):
+                log.add("left", what=f"a checkpoint whose artifact {name} is missing")
     log.add("swept", files=wiring.store.delete_incoming(0.0))
     known = set(wiring.store.list())
     for path in wiring.store.root.rglob("*"):
