@@ -27,5 +27,5 @@ def show_comparison(
 ) -> Response:
     """Compare versions with the first one named."""
     found = compare(wired.readers, wired.store, tenant, model, version)
-    currency = currency_of(wired.readers, tenant, found[0].version)
-    return render(request, "compare.html", model=model, compared=found, currency=currency)
+    currencies = [currency_of(wired.readers, tenant, one.version) for one in found]
+    return render(request, "compare.html", model=model, compared=found, currencies=currencies)

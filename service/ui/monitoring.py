@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from service.api.context import Sender, Tenant, Wired
 from service.api.performance import DEFAULT_SPAN
+from service.domain.errors import NotFoundError
 from service.domain.outcomes import Span, Window
 from service.ui.charts import Chart, Line, drift_chart, reliability_chart
 from service.ui.rendering import render
@@ -20,6 +21,7 @@ from service.usecases import drift as drifting
 from service.usecases import models, performance
 from service.usecases.drift import VersionDrift
 from service.usecases.performance import VersionPerformance
+from service.wiring import Wiring
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False, tags=["performance"])
 
@@ -51,8 +53,8 @@ def show_performance(
     end = datetime.now(UTC)
     span = Span(end - timedelta(days=days), end)
     found = performance.performance(wired.readers, sender.tenant, model, span, window)
-    versions = models.list_versions(wired.readers, sender.tenant, model, 1, None)
-    currency = currency_of(wired.readers, sender.tenant, versions[0]) if versions else None
+    numbers = {one.version for one in found.versions} | {one.champion for one in found.comparisons}
+    currencies = {number: _currency(wired, sender.tenant, model, number) for number in numbers}
     return render(
         request,
         "monitoring.html",
@@ -60,9 +62,17 @@ def show_performance(
         found=found,
         window=window,
         days=days,
-        charts={one.version: _chart(one, currency) for one in found.versions},
-        currency=currency,
+        charts={one.version: _chart(one, currencies[one.version]) for one in found.versions},
+        currencies=currencies,
     )
+
+
+def _currency(wired: Wiring, tenant: str, model: str, number: int) -> str | None:
+    """What the costs of a version are counted in; None where it was deleted."""
+    try:
+        return currency_of(wired.readers, tenant, models.read_version(wired.readers, tenant, model, number))
+    except NotFoundError:
+        return None
 
 
 @router.get("/ui/monitoring/{model}/drift")
