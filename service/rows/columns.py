@@ -21,6 +21,8 @@ Fault = tuple[int, str]
 Typed = tuple[TypedArray, list[Fault]]
 
 _Cell = TypeVar("_Cell")
+#: Of each unit in which Arrow counts moments.
+_SECONDS = {"day": 86_400.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 _PLAIN_NUMBERS = {float, int}
 _NUMBERS = {float, int, type(None)}
 
@@ -138,8 +140,18 @@ def _arrow_numbers(column: pa.ChunkedArray, source: str | None) -> TypedArray:
         micro = column.cast(pa.timestamp("us", tz=getattr(column.type, "tz", None)), safe=False)
         whole = micro.cast(pa.int64()).fill_null(0).to_numpy()
         holes = column.is_null().to_numpy(zero_copy_only=False)
-        return np.where(holes, np.nan, times.to_seconds(whole))
+        return np.where(holes, np.nan, np.where(_is_far(column), np.inf, times.to_seconds(whole)))
     return _to_numpy(column.cast(pa.float64(), safe=False))
+
+
+def _is_far(column: pa.ChunkedArray) -> NDArray[np.bool_]:
+    """Moments outside the calendar; in microseconds some of them would come round to others."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    whole = pa.int32() if pa.types.is_date32(column.type) else pa.int64()
+    unit = "day" if pa.types.is_date32(column.type) else getattr(column.type, "unit", "ms")
+    seconds: NDArray[np.float64] = column.cast(whole).fill_null(0).to_numpy() * _SECONDS[unit]
+    return (seconds < cells.FIRST_SECOND) | (seconds >= cells.LAST_SECOND)
 
 
 def _checked_numbers(numbers: TypedArray, kind: Kind) -> Typed:
@@ -156,7 +168,11 @@ def _checked_numbers(numbers: TypedArray, kind: Kind) -> Typed:
 
 def _python_values(numbers: TypedArray, source: str | None, *, is_named: bool) -> list[object]:
     if source == "timestamp" and is_named:
-        return [None if np.isnan(value) else times.spelled_time(value) for value in numbers.tolist()]
+        # What is infinite here is no moment of the calendar, and no text either.
+        return [
+            value if np.isinf(value) else None if np.isnan(value) else times.spelled_time(value)
+            for value in numbers.tolist()
+        ]
     if source == "boolean":
         return [None if np.isnan(value) else bool(value) for value in numbers.tolist()]
     return [None if np.isnan(value) else value for value in numbers.tolist()]

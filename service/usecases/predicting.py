@@ -20,8 +20,8 @@ from service.domain.predictions import PredictOptions
 from service.learning import Answers, Predictor, PricedCosts
 from service.rows import Decoded, Sent, TypedArray, text_of
 
-#: Databases index no longer texts.
-MAX_SUBJECT_BYTES: Final = 1024
+#: Databases index no longer texts, and `DELETE /v1/subjects/…` takes no more characters.
+MAX_SUBJECT_BYTES: Final = 1000
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,11 +3,14 @@
 import time
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from service.domain.datasets import InputColumn, IntakeLimits
 from service.domain.errors import InvalidError, MalformedError
 from service.rows import decode_body, decode_rows
+from service.rows.cells import Kind
+from service.rows.columns import from_arrow
 from service.rows.media import CSV, JSON, NDJSON
 
 SCHEMA = (
@@ -133,3 +136,27 @@ def test_ten_thousand_rows_are_quick_to_decode():
     decoded = decode_rows(rows, SCHEMA)
     assert decoded.errors == ()
     assert time.process_time() - begun < 2.0
+
+
+@pytest.mark.parametrize(
+    ("ticks", "kind"),
+    [
+        (2**62, pa.timestamp("s")),
+        (2**62, pa.timestamp("ms", tz="UTC")),
+        (2**62, pa.timestamp("us")),
+        (-(2**62), pa.timestamp("s")),
+        (2**31 - 1, pa.date32()),
+        (86_400_000 * 10**10, pa.date64()),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("wanted", ["timestamp", "number", "category", "label"])
+def test_a_moment_beyond_the_calendar_is_a_fault_and_never_another_moment(
+    ticks: int, kind: pa.DataType, wanted: Kind
+) -> None:
+    """In microseconds it would come round, to 1970 for instance."""
+    column = pa.chunked_array([pa.array([0, ticks, None], kind)])
+    for given in (column, column.dictionary_encode()):
+        values, faults = from_arrow(given, wanted)
+        assert [row for row, _ in faults] == [1]
+        assert values[0] in (0.0, "1970-01-01")
