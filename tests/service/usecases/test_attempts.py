@@ -135,6 +135,14 @@ def test_later_versions_move_only_the_alias_that_was_asked_for(wiring: Wiring) -
         assert session.scalars(select(ModelRow.last_number)).one() == 2
 
 
+def test_rows_of_decisions_are_kept_as_the_last_job_that_says_so_wants(wiring: Wiring) -> None:
+    for said, kept in ((None, False), (True, True), (None, True), (False, False)):
+        job_id = submit(wiring, on_success={} if said is None else {"record_rows": said})
+        attempts.succeed(wiring.sessions, begin(wiring, job_id), VERSION)
+        with wiring.readers() as session:
+            assert session.scalars(select(ModelRow.record_rows)).one() is kept
+
+
 def test_numbers_are_not_used_again(wiring: Wiring) -> None:
     attempts.succeed(wiring.sessions, begin(wiring, submit(wiring)), VERSION)
     attempts.succeed(wiring.sessions, begin(wiring, submit(wiring)), VERSION)
