@@ -19,12 +19,17 @@ BRANCHES := $(addprefix costboost/,cost_cells.py cost_ranges.py cost_specs.py co
 BRANCH_TESTS := $(patsubst %,tests/costboost/test_%.py,cost_ranges cost_specs costs decisions review thresholds) \
     $(addprefix tests/service/,artifacts api/test_access.py api/test_quotas.py test_storage_faults.py \
     ui/test_session.py usecases/test_access.py)
+#: Tests that touch each package the product stands on.
+LOWEST_TESTS ?= $(addprefix tests/,costboost/test_costs.py costboost/test_model.py costboost/test_persistence.py \
+    costboost/test_scorer.py service/artifacts service/db service/domain service/rows service/api/test_predictions.py \
+    service/test_client.py service/test_end_to_end.py service/test_settings.py)
+LOWEST := $(BIN)/uv pip install --quiet --python .venv-lowest/bin/python --resolution lowest-direct
 comma := ,
 empty :=
 listed = $(subst $(empty) $(empty),$(comma),$(strip $(1)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow coverage coverage-branch mutation chaos fuzz audit vulnerabilities secrets compose-test check format bench bench-full load data paper money docs serve clean constraints vendor
+.PHONY: help demo test test-slow test-lowest coverage coverage-branch mutation chaos fuzz audit vulnerabilities secrets compose-test check format bench bench-full load data paper money docs serve clean constraints vendor
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,6 +42,12 @@ test: $(VENV)/.installed $(VENV)/.chromium ## all tests but the slow tier, on SQ
 
 test-slow: $(VENV)/.installed ## the slow tier
 	@$(BIN)/python -m pytest -m slow
+
+test-lowest: $(VENV)/.audit ## with the lowest versions that pyproject.toml allows, in .venv-lowest; all tests: LOWEST_TESTS=
+	@test -x .venv-lowest/bin/python || $(PYTHON) -m venv .venv-lowest
+	@$(LOWEST) 'hatchling>=1.27' editables
+	@$(LOWEST) --no-build-isolation --editable '.[dev]'
+	@.venv-lowest/bin/python -m pytest $(LOWEST_TESTS) -m "not slow"
 
 coverage: $(VENV)/.installed ## lines of the library that its tests run; fails below 95 %
 	@$(BIN)/python -m pytest tests/costboost costboost -m "not slow" -n 2 --dist loadfile -q \
@@ -104,7 +115,7 @@ serve: $(VENV)/.service ## API and worker on http://127.0.0.1:8000, data kept in
 	@exec $(BIN)/costboost serve --data-dir var
 
 clean: ## remove the environment and every cache; leaves ./var, where `make serve` keeps its data
-	rm -rf $(VENV) .venv-constraints benchmarks/environments .mypy_cache .ruff_cache .pytest_cache .hypothesis \
+	rm -rf $(VENV) .venv-constraints .venv-lowest benchmarks/environments .mypy_cache .ruff_cache .pytest_cache .hypothesis \
 	    .import_linter_cache .coverage htmlcov mutants build dist site
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 

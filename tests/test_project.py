@@ -109,6 +109,7 @@ def installed_with(name: str, extras: set[str], seen: set[tuple[str, str]] | Non
         "demo",
         "test",
         "test-slow",
+        "test-lowest",
         "audit",
         "mutation",
         "secrets",
