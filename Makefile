@@ -47,7 +47,7 @@ test-lowest: $(VENV)/.audit ## with the lowest versions that pyproject.toml allo
 	@test -x .venv-lowest/bin/python || $(PYTHON) -m venv .venv-lowest
 	@$(LOWEST) 'hatchling>=1.27' editables
 	@$(LOWEST) --no-build-isolation --editable '.[dev]'
-	@.venv-lowest/bin/python -m pytest $(LOWEST_TESTS) -m "not slow"
+	@NUMBA_CACHE_DIR=$(CURDIR)/.venv-lowest/numba .venv-lowest/bin/python -m pytest $(LOWEST_TESTS) -m "not slow"
 
 coverage: $(VENV)/.installed ## lines of the library that its tests run; fails below 95 %
 	@$(BIN)/python -m pytest tests/costboost costboost -m "not slow" -n 2 --dist loadfile -q \

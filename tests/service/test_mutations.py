@@ -9,6 +9,8 @@ import io
 import json
 import os
 import re
+import sys
+import threading
 from typing import Any
 
 import msgspec
@@ -166,6 +168,55 @@ def opened() -> tuple[dict[str, Any], dict[str, Any]]:
     return persistence._verified(artifact())
 
 
+#: What no model may bring about while it is read: code, other programs, files, the network.
+FORBIDDEN = (
+    "exec",
+    "compile",
+    "import",
+    "open",
+    "os.",
+    "subprocess.",
+    "socket.",
+    "pickle.",
+    "marshal.",
+    "ctypes.",
+)
+events: list[str] = []
+watching = threading.local()
+
+
+def notice(event: str, arguments: tuple[Any, ...]) -> None:
+    if getattr(watching, "is_on", False) and event.startswith(FORBIDDEN):
+        events.append(event)
+
+
+@functools.lru_cache
+def watch() -> None:
+    """Have Python tell what it does; a hook stays for as long as the process."""
+    load_scorer(artifact())  # what it imports late is there now
+    sys.addaudithook(notice)
+
+
+def read(sealed: bytes) -> Any:
+    """Load a model, and see to it that nothing but that happens."""
+    watch()
+    watching.is_on = True
+    try:
+        return load_scorer(sealed)
+    finally:
+        watching.is_on = False
+        assert events == []
+
+
+def test_what_would_be_forbidden_is_noticed() -> None:
+    watch()
+    watching.is_on = True
+    eval("1")
+    watching.is_on = False
+    assert "exec" in events
+    events.clear()
+
+
 @many
 @given(st.data())
 def test_models(data: st.DataObject) -> None:
@@ -187,7 +238,7 @@ def test_models(data: st.DataObject) -> None:
     except (TypeError, ValueError, AttributeError):
         return  # cannot even be written
     try:
-        scorer = load_scorer(sealed)
+        scorer = read(sealed)
     except ArtifactError:
         return
     rows = {"amount": np.array([1.0, 40.0, np.nan]), "zip": np.array(["01", None, "new"], dtype=object)}
