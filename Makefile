@@ -23,6 +23,8 @@ BRANCH_TESTS := $(patsubst %,tests/costboost/test_%.py,cost_ranges cost_specs co
 LOWEST_TESTS ?= $(addprefix tests/,costboost/test_costs.py costboost/test_model.py costboost/test_persistence.py \
     costboost/test_scorer.py service/artifacts service/db service/domain service/rows service/api/test_predictions.py \
     service/test_client.py service/test_end_to_end.py service/test_settings.py)
+# Kernels of another numba are kept apart, and compiled before tests that have deadlines.
+LOWEST_PYTHON := NUMBA_CACHE_DIR=$(CURDIR)/.venv-lowest/numba .venv-lowest/bin/python
 LOWEST := $(BIN)/uv pip install --quiet --python .venv-lowest/bin/python --resolution lowest-direct
 comma := ,
 empty :=
@@ -47,7 +49,8 @@ test-lowest: $(VENV)/.audit ## with the lowest versions that pyproject.toml allo
 	@test -x .venv-lowest/bin/python || $(PYTHON) -m venv .venv-lowest
 	@$(LOWEST) 'hatchling>=1.27' editables
 	@$(LOWEST) --no-build-isolation --editable '.[dev]'
-	@NUMBA_CACHE_DIR=$(CURDIR)/.venv-lowest/numba .venv-lowest/bin/python -m pytest $(LOWEST_TESTS) -m "not slow"
+	@$(LOWEST_PYTHON) -c 'from costboost import warming; warming.warm()'
+	@$(LOWEST_PYTHON) -m pytest $(LOWEST_TESTS) -m "not slow"
 
 coverage: $(VENV)/.installed ## lines of the library that its tests run; fails below 95 %
 	@$(BIN)/python -m pytest tests/costboost costboost -m "not slow" -n 2 --dist loadfile -q \
