@@ -90,7 +90,7 @@ class ValidationCost:
             self._score = np.zeros((len(labels.codes), empty.constant.size))
             for t in range(len(votes)):
                 self._score += empty.added(votes[t], ensemble.parts[t], self._remembered(ensemble, t))
-        self._votes = votes
+        self._votes = list(votes)  # those of most formulas are one list that grows
         return self._score
 
     def _remembered(self, ensemble: Ensemble, t: int) -> NDArray[Any]:

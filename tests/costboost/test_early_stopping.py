@@ -124,6 +124,15 @@ def test_votes_given_anew_are_those_of_the_cheapest_round() -> None:
     np.testing.assert_allclose(model.validation_cost_, own, rtol=1e-12)
 
 
+@pytest.mark.parametrize("name", [name for name in NAMES if goes_on(name)])
+def test_answers_are_kept_only_where_votes_are_given_anew(name: str) -> None:
+    X, y = rows()
+    model = fit(booster(name, n_estimators=6, early_stopping=9, warm_start=True), X, y)
+    given_anew = name in ("adaboost_nu", "lpboost", "softboost", "softbandboost")
+    kept = len(model._course.watch._answers)
+    assert kept > 0 if given_anew else kept <= 1
+
+
 def test_costs_and_weights_of_the_rows_count_aside_too() -> None:
     X, y = rows()
     cost, weight = np.where(y == 1, 7.0, 1.0), np.ones(len(y))
