@@ -62,6 +62,9 @@ _ROUTING_CODES = {
 
 RETRY_SECONDS = 5
 
+#: What the database and the store fail with.
+OUTAGES: tuple[type[Exception], ...] = (DBAPIError, PoolTimeoutError, OSError)
+
 log = structlog.get_logger("service.api")
 
 
@@ -70,9 +73,8 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(CostboostError, _refused)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _routing)
-    app.add_exception_handler(DBAPIError, _database)
-    app.add_exception_handler(PoolTimeoutError, _database)
-    app.add_exception_handler(OSError, _storage)
+    for outage in OUTAGES:
+        app.add_exception_handler(outage, _outage)
     app.add_exception_handler(ClientDisconnect, _disconnected)
 
 
@@ -128,28 +130,27 @@ def _methods(request: Request) -> list[str]:
     return sorted(found | {"HEAD"} if "GET" in found else found)
 
 
-async def _database(request: Request, error: Exception) -> Response:
+async def _outage(request: Request, error: Exception) -> Response:
+    told = unavailable_of(error)
+    return unexpected(request, error) if told is None else await _refused(request, told)
+
+
+def unavailable_of(error: Exception) -> UnavailableError | None:
+    """What an error of `OUTAGES` is told as; None if it is no outage but a fault of ours."""
+    if isinstance(error, OSError):
+        return outage_of(error)
     if isinstance(error, DBAPIError) and not is_outage(error):
-        return unexpected(request, error)
-    log.warning("database unavailable", error=type(error).__name__)
+        return None
     if isinstance(error, DBAPIError) and _is_full(error):
-        return _retry(request, "storage_full", "no space is left for the database")
-    return _retry(request, "database_unavailable", "the database cannot be reached just now")
+        detail, code = "no space is left for the database", "storage_full"
+    else:
+        detail, code = "the database cannot be reached just now", "database_unavailable"
+    return UnavailableError(code, detail, retry_after=RETRY_SECONDS)
 
 
 def _is_full(error: DBAPIError) -> bool:
     """SQLite says it in words, PostgreSQL with its code (53100, disk_full)."""
     return "disk is full" in str(error.orig) or getattr(error.orig, "sqlstate", None) == "53100"
-
-
-async def _storage(request: Request, error: Exception) -> Response:
-    assert isinstance(error, OSError)
-    outage = outage_of(error)
-    return unexpected(request, error) if outage is None else await _refused(request, outage)
-
-
-def _retry(request: Request, code: str, detail: str) -> Response:
-    return problem(request, 503, code, detail, headers={"Retry-After": str(RETRY_SECONDS)})
 
 
 async def _disconnected(request: Request, error: Exception) -> Response:

@@ -11,13 +11,15 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from service.api.access import admit_key, scopes_of
-from service.api.errors import status_of
+from service.api.errors import OUTAGES, status_of, unavailable_of
 from service.domain.errors import CostboostError, ForbiddenError, UnauthorizedError
 from service.domain.faults import field_errors, refusal
 from service.ui.rendering import is_partial, render, send_on
 
 COOKIE = "costboost_key"
 SIGN_IN = "/ui/sign-in"
+
+_TOLD: tuple[type[Exception], ...] = (CostboostError, RequestValidationError, *OUTAGES)
 
 
 class PageRoute(APIRoute):
@@ -35,8 +37,8 @@ class PageRoute(APIRoute):
             if scope["method"] != "GET":
                 require_own_page(request)
             await self._admit(request)
-        except CostboostError as error:
-            await refused(request, error)(scope, receive, send)
+        except _TOLD as error:
+            await _told(request, error)(scope, receive, send)
         else:
             await super().handle(scope, receive, send)
 
@@ -57,10 +59,8 @@ class PageRoute(APIRoute):
         async def shown(request: Request) -> Response:
             try:
                 return await handle(request)
-            except CostboostError as error:
-                return refused(request, error)
-            except RequestValidationError as error:
-                return refused(request, refusal(field_errors(error.errors(), error.body)))
+            except _TOLD as error:
+                return _told(request, error)
 
         return shown
 
@@ -82,6 +82,16 @@ def require_own_page(request: Request) -> None:
         is_own = request.headers.get("sec-fetch-site") == "same-origin"
     if not is_own:
         raise ForbiddenError("foreign_origin", "this can be sent from a page of this service only")
+
+
+def _told(request: Request, error: Exception) -> Response:
+    """Show what went wrong; what is a fault of ours goes on to who logs it."""
+    if isinstance(error, RequestValidationError):
+        return refused(request, refusal(field_errors(error.errors(), error.body)))
+    known = error if isinstance(error, CostboostError) else unavailable_of(error)
+    if known is None:
+        raise error
+    return refused(request, known)
 
 
 def refused(request: Request, error: CostboostError) -> Response:

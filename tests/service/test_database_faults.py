@@ -56,6 +56,9 @@ def test_a_link_that_is_cut(far_service: Service, link: FaultProxy, wait_until: 
     link.cut()
     unavailable(far_service.http.get("/v1/cost-specs/kept"))
     unavailable(far_service.http.post("/v1/cost-specs", json=SPEC))
+    page = far_service.http.get("/ui/costs")
+    assert (page.status_code, page.headers["content-type"]) == (503, "text/html; charset=utf-8")
+    assert "What to do" in page.text
     assert far_service.http.get("/readyz").status_code == 503
     assert far_service.http.get("/livez").status_code == 200
     link.mend()
