@@ -42,8 +42,9 @@ def background_of(
         return StepContributions.background(ensemble, sources, X, weight)
     if isinstance(ensemble, Trees):
         return TreeContributions.background(ensemble, X, weight)
-    marked = np.array([kind in TEXTUAL for kind in encoder.types.values()])
-    return ReferenceContributions.background(sources, marked, X, weight)
+    categories = np.array([kind in TEXTUAL for kind in encoder.types.values()])
+    coded = encoder.categories == "codes"
+    return ReferenceContributions.background(sources, categories, X, weight, coded=coded)
 
 
 def check_background(scorer: Scorer) -> None:

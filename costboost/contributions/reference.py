@@ -88,14 +88,23 @@ class ReferenceContributions:
         return (*drawn, *(order[::-1] for order in drawn))
 
     @staticmethod
-    def background(sources: SourceColumns, marked: NDArray[np.bool_], X: Floats, weight: Floats) -> Floats:
+    def background(
+        sources: SourceColumns,
+        categories: NDArray[np.bool_],
+        X: Floats,
+        weight: Floats,
+        *,
+        coded: bool,
+    ) -> Floats:
         """(d,): the typical row of the training rows X under their weights.
 
-        `marked` (S,) says which sources are categories, whose matrix columns are marks of which one is 1.
+        `categories` (S,) says which sources are some. They are codes in one matrix column each if `coded`,
+        else each has a column for every category, of which one holds 1.
         """
+        most_frequent = _most_frequent_code if coded else _most_frequent
         return np.concatenate(
             [
-                _most_frequent(X[:, cells], weight) if marked[source] else _medians(X[:, cells], weight)
+                most_frequent(X[:, cells], weight) if categories[source] else _medians(X[:, cells], weight)
                 for source in range(sources.count)
                 for cells in [sources.columns(source)]
             ]
@@ -105,6 +114,11 @@ class ReferenceContributions:
 def _most_frequent(marks: Floats, weight: Floats) -> Floats:
     masses = np.array([weight[column > 0].sum() for column in marks.T])
     return np.eye(len(masses))[masses.argmax()] if masses.size else masses
+
+
+def _most_frequent_code(column: Floats, weight: Floats) -> Floats:
+    codes, place = np.unique(column[:, 0], return_inverse=True)  # missing ones count as one code
+    return codes[[np.bincount(place, weights=weight).argmax()]]
 
 
 def _medians(columns: Floats, weight: Floats) -> Floats:

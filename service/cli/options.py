@@ -28,7 +28,22 @@ Costs = Annotated[
     str | None,
     typer.Option(help='What decisions cost: JSON such as {"fn": 500, "fp": 10}, or a file that holds it.'),
 ]
-File = Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="CSV, JSON, Parquet or Arrow.")]
+
+
+def _told_by_its_name(file: Path) -> Path:
+    from costboost.client.tables import MEDIA_TYPES
+
+    if file.suffix.lower() not in MEDIA_TYPES:
+        raise typer.BadParameter(f"a table is a file that ends in one of {', '.join(MEDIA_TYPES)}")
+    return file
+
+
+File = Annotated[
+    Path,
+    typer.Argument(
+        exists=True, dir_okay=False, callback=_told_by_its_name, help="CSV, JSON, Parquet or Arrow."
+    ),
+]
 
 
 def settings_of(data_dir: Path | None, **overrides: Any) -> "Settings":

@@ -80,6 +80,7 @@ class Case:
     reasons: list[Reason]
     turns: list[Turn]
     threshold_reason: ThresholdReason | None
+    cautions: list[str]
 
 
 def look_at(
@@ -120,7 +121,16 @@ def look_at(
         reasons=reasons,
         turns=list(_turns(loaded, decoded.columns, answers, reasons)) if priced else [],
         threshold_reason=_moved(loaded, decoded.columns, answers) if priced else None,
+        cautions=list(_cautions(answers)),
     )
+
+
+def _cautions(answers: Answers) -> Iterator[str]:
+    for name, unknown in answers.unknown.items():
+        if unknown[0]:
+            yield f"this value of {name} did not occur in training: it counts as one that is not known"
+    if answers.unreasonable is not None and answers.unreasonable[0]:
+        yield "in this row a wrong decision costs no more than the right one: look at what its costs read"
 
 
 def decide_row(loaded: Loaded, selector: Selector, row: Mapping[str, Any]) -> DecisionRecord:

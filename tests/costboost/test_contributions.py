@@ -144,7 +144,7 @@ def by_reference(rng, sources, n_outputs=2):
     d = len(sources.of)
     trees, X = random_trees(rng, 5, 3, d, n_outputs), random_rows(rng, 40, d)
     marked = np.zeros(sources.count, dtype=np.bool_)
-    typical = ReferenceContributions.background(sources, marked, X, np.ones(40))
+    typical = ReferenceContributions.background(sources, marked, X, np.ones(40), coded=False)
     return ReferenceContributions(trees, sources, typical), X
 
 
@@ -203,7 +203,18 @@ def test_the_typical_row_holds_medians_and_most_frequent_categories():
     X = np.array([[1.0, 1, 0, np.nan], [2.0, 0, 1, np.nan], [9.0, 0, 1, np.nan], [np.nan, 1, 0, np.nan]])
     sources = SourceColumns(np.array([0, 1, 1, 2]), 3)
     marked = np.array([False, True, False])
-    typical = ReferenceContributions.background(sources, marked, X, np.ones(4))
+    typical = ReferenceContributions.background(sources, marked, X, np.ones(4), coded=False)
     assert np.array_equal(typical, [2.0, 1.0, 0.0, np.nan], equal_nan=True)
-    typical = ReferenceContributions.background(sources, marked, X, np.array([0.0, 1.0, 2.0, 1.0]))
+    typical = ReferenceContributions.background(
+        sources, marked, X, np.array([0.0, 1.0, 2.0, 1.0]), coded=False
+    )
     assert np.array_equal(typical, [9.0, 0.0, 1.0, np.nan], equal_nan=True)
+
+
+def test_codes_of_categories_are_typical_by_how_often_they_occur():
+    X = np.array([[3.0, 0.5], [3.0, np.nan], [1.0, 2.0], [np.nan, 2.0]])
+    arguments = (SourceColumns(np.arange(2), 2), np.array([True, False]), X)
+    typical = ReferenceContributions.background(*arguments, np.ones(4), coded=True)
+    assert typical.tolist() == [3.0, 2.0]
+    typical = ReferenceContributions.background(*arguments, np.array([1.0, 1.0, 1.0, 9.0]), coded=True)
+    assert np.array_equal(typical, [np.nan, 2.0], equal_nan=True)

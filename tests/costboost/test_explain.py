@@ -318,3 +318,13 @@ def test_contributions_of_every_algorithm_add_up(name, estimator):
     assert np.allclose(given.baseline + given.contributions.sum(axis=1), given.number, rtol=0, atol=1e-9)
     again = explain(load_scorer(dump(model)), rows(20))
     assert again.contributions.tobytes() == given.contributions.tobytes()
+
+
+def test_the_default_is_explained_from_the_most_frequent_categories() -> None:
+    rng = np.random.default_rng(0)
+    kind = rng.choice(["a", "b", "c"], 400, p=[0.1, 0.3, 0.6])
+    y = (rng.random(400) < np.where(kind == "b", 0.6, 0.1)).astype(int)
+    model = CostSensitiveModel(costs={"fn": 5, "fp": 1}).fit({"kind": kind, "x": rng.normal(size=400)}, y)
+    rows = {"kind": np.array(["c", "b"], dtype=object), "x": np.zeros(2)}
+    usual, rare = Explainer(model.scorer()).explain(rows).contributions[:, 0]
+    assert abs(usual) < 1e-9 < 0.5 < rare

@@ -137,7 +137,12 @@ def test_columns_like_ids_and_odd_numbers_are_told(service: Service) -> None:
         ("a|b|label\n1|2|0\n2|3|1\n", "", "csv_syntax", "vertical bars"),
         ("a\tlabel\n1\t0\n2\t1\n", "", "csv_syntax", "tabs"),
         ("a,b,label1,2,03,4,1", "", "empty_body", "--data-binary"),
-        ("a,b,fraud\n1,2,0\n3,4,1\n", "", "label_absent", "?label=; the columns are a, b, fraud"),
+        (
+            "a,b,fraud\n1,2,0\n3,4,1\n",
+            "",
+            "label_absent",
+            "by the option `label`; the columns are a, b, fraud",
+        ),
         ("a,label\n1,no\n2,yes\n", "?positive_class=1", "unknown_class", "they are no, yes"),
     ],
 )
