@@ -1,5 +1,6 @@
 """Votes of hypotheses that are functions f(x) with a sign: two real values each, or a clipped share."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -75,7 +76,7 @@ class Sides:
         return sided
 
 
-class ScaledSides:
+class ScaledSides(ABC):
     """What machines on scaled columns share: the columns, the votes, and the walk over rows in blocks.
 
     A subclass is a dataclass with these fields, and tells what its functions are.
@@ -136,13 +137,13 @@ class ScaledSides:
         if not (self.spread > 0).all():
             raise ValueError("spread must be positive")
 
+    @abstractmethod
     def _width(self) -> int:
         """Return how many numbers a row takes while it is scored."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _functions(self, rows: Floats) -> Floats:
         """(n, T): f of each round for scaled rows."""
-        raise NotImplementedError
 
 
 def scaled(X: Floats, unit: Floats, center: Floats, spread: Floats) -> Floats:

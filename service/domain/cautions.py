@@ -11,7 +11,7 @@ Caution = tuple[str, str]
 
 def cautions_of_test(counts: Mapping[str, int], metrics: Mapping[str, Any]) -> list[Caution]:
     """All of a version that was tested on so many rows of each class, with these metrics."""
-    return [*few_rows(counts), *unproven(metrics)]
+    return [*few_rows(counts), *unproven(metrics), *one_sided(metrics)]
 
 
 def few_rows(counts: Mapping[str, int]) -> Iterator[Caution]:
@@ -29,4 +29,15 @@ def unproven(metrics: Mapping[str, Any]) -> Iterator[Caution]:
             "unproven_savings",
             "it is not shown that it saves money: the interval of its savings reaches down to the cheapest "
             "constant decision",
+        )
+
+
+def one_sided(metrics: Mapping[str, Any]) -> Iterator[Caution]:
+    """Whether a version decides the same for every row of its test part."""
+    confusion = metrics.get("confusion") or []
+    if sum(any(column) for column in zip(*confusion, strict=True)) == 1:
+        yield (
+            "one_decision",
+            "every row of the test part is decided alike: look whether the costs of the two mistakes are "
+            "swapped",
         )

@@ -61,6 +61,7 @@ def _read_strictly(file: BinaryIO, limits: IntakeLimits) -> RawTable:
     lines, batches, batch = array("q"), list[list[pa.Array]](), list[list[str]]()
     for line, row in rows:
         if len(row) != len(names):
+            check_separator(names)  # decimals with a comma are cells then
             faults.add("ragged_row", f"has {len(row)} cells, the header has {len(names)}", line=line)
             continue
         batch.append(row)
@@ -85,7 +86,9 @@ def check_separator(names: Sequence[str]) -> None:
     """
     for sign, spoken in (("\t", "tabs"), (";", "semicolons"), ("|", "vertical bars")):
         if len(names) == 1 and sign in names[0]:
-            detail = f"the header has no comma but {spoken}: separate the cells by commas"
+            detail = (
+                f"the header has no comma but {spoken}: separate the cells by commas, and decimals by points"
+            )
             raise refuse("csv_syntax", detail, line=1)
 
 

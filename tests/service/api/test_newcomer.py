@@ -134,6 +134,7 @@ def test_columns_like_ids_and_odd_numbers_are_told(service: Service) -> None:
     ("body", "query", "code", "words"),
     [
         ("a;b;label\n1;2;0\n2;3;1\n", "", "csv_syntax", "semicolons"),
+        ("a;b;label\n1,5;2;0\n2;3,5;1\n", "", "csv_syntax", "semicolons"),
         ("a|b|label\n1|2|0\n2|3|1\n", "", "csv_syntax", "vertical bars"),
         ("a\tlabel\n1\t0\n2\t1\n", "", "csv_syntax", "tabs"),
         ("a,b,label1,2,03,4,1", "", "empty_body", "--data-binary"),
