@@ -61,7 +61,7 @@ _NEARER: Final[Mapping[str, str]] = {
     "unknown_algorithm": _LISTS,
     "unknown_version": "The page of the model lists its versions.",
     "invalid_param": "Under “Parameters of the algorithm” stand all of them with their bounds.",
-    "invalid_rows": "Correct the fields that are named above. An empty one counts as missing, which costs do not take.",
+    "invalid_rows": "Correct the fields named above. An empty one is missing, which costs do not take.",
     "missing_column": "Choose a table that has the columns of the one that was trained on.",
     "invalid_costs": "Write a missed positive and a false alarm in the fields, or one of the forms as JSON.",
     "unreasonable_costs": (
