@@ -7,7 +7,7 @@ from typing import Any
 import typer.main
 
 from service.cli import commands
-from service.domain.errors import PROBLEMS
+from service.domain.problems.registry import PROBLEMS
 from service.settings import PREFIX, Settings
 
 FOLDER = Path(__file__).parent / "reference"

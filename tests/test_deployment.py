@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from service.domain.errors import PROBLEMS
+from service.domain.problems.registry import PROBLEMS
 from service.settings import PREFIX, Settings, load_settings
 from service.wiring import open_store
 

@@ -7,8 +7,10 @@ from starlette.responses import HTMLResponse, RedirectResponse
 from service.api.markup import code as block
 from service.api.markup import page, problem_link, prose, table, words
 from service.api.reference import reference
-from service.domain.errors import PROBLEMS, NotFoundError, Problem
-from service.domain.problem_examples import EXAMPLES
+from service.domain.errors import NotFoundError
+from service.domain.problems.examples import EXAMPLES
+from service.domain.problems.problem import Problem
+from service.domain.problems.registry import PROBLEMS
 
 router = APIRouter(include_in_schema=False)
 

@@ -8,7 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from service.domain.errors import MAX_LISTED_ERRORS, PROBLEMS, FieldError
+from service.domain.errors import MAX_LISTED_ERRORS, FieldError
+from service.domain.problems.registry import PROBLEMS
 
 MEDIA_TYPE = "application/problem+json"
 

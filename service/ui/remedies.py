@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from service.domain.errors import PROBLEMS
+from service.domain.problems.registry import PROBLEMS
 
 _LISTS: Final = "Choose one that the form lists; the lists in the menu have what there is, and make another."
 _FORM: Final = "Correct what is named above, and send it again."

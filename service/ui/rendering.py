@@ -16,7 +16,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from service.api.access import caller_of
 from service.api.markup import words as with_code
-from service.domain.errors import PROBLEMS
+from service.domain.problems.registry import PROBLEMS
 from service.ui.assets import address_of
 from service.ui.remedies import remedy
 

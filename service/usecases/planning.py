@@ -11,9 +11,10 @@ from service.artifacts.store import ArtifactStore
 from service.db import registry
 from service.domain.costs import Costs
 from service.domain.datasets import Dataset, InputColumn
-from service.domain.errors import PROBLEMS, FieldError, InvalidError
+from service.domain.errors import FieldError, InvalidError
 from service.domain.faults import counted
 from service.domain.models import Version
+from service.domain.problems.registry import PROBLEMS
 from service.domain.training import KeptLimits, SettledSpec, TrainingSpec
 from service.rows import read_parquet
 from service.usecases import ingredients

@@ -18,7 +18,7 @@ import uvicorn
 
 from service.api.app import create_app
 from service.api.deadlines import DeadlineProtocol
-from service.domain.errors import PROBLEMS
+from service.domain.problems.registry import PROBLEMS
 from service.main import environment
 from service.settings import Settings, load_settings
 from service.ui.app import install

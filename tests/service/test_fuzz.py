@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.errors import Unsatisfiable
 from schemathesis import Case, GenerationMode
 
-from service.domain.errors import PROBLEMS
+from service.domain.problems.registry import PROBLEMS
 from tests.service import fuzz_hooks  # noqa: F401
 from tests.service.conftest import Service
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from service.domain.errors import PROBLEMS
+from service.domain.problems.registry import KINDS, PROBLEMS
 from service.domain.wording import PATTERNS
 from tests.service.conftest import Service
 
@@ -122,3 +122,4 @@ def test_every_code_has_words() -> None:
         assert problem.title
         assert problem.meaning.endswith(".")
         assert problem.remedy.endswith(".")
+    assert len(PROBLEMS) == sum(len(kind) for kind in KINDS), "a code has two meanings"

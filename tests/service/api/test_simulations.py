@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from service.domain.problem_examples import EXAMPLES
+from service.domain.problems.examples import EXAMPLES
 from tests.service.conftest import Service, problem, table
 
 only_sqlite = pytest.mark.parametrize("service", ["sqlite"], indirect=True)

@@ -9,7 +9,7 @@ import pytest
 from markupsafe import Markup, escape
 from playwright.sync_api import Page, expect
 
-from service.domain.errors import PROBLEMS
+from service.domain.problems.registry import PROBLEMS
 from service.domain.training import FailureCode
 from service.ui import assets, rendering
 from service.ui.remedies import remedy
