@@ -63,7 +63,8 @@ if TYPE_CHECKING:
     from costboost.learners.stump import DecisionStump
     from costboost.learners.svm import WeightedSVM
     from costboost.learners.tree import HistogramTree
-    from costboost.metrics import evaluate, threshold_table
+    from costboost.metrics.evaluation import evaluate
+    from costboost.metrics.threshold_table import threshold_table
     from costboost.mixture.classifier import MixtureClassifier
     from costboost.model import CostSensitiveModel
     from costboost.persistence import ArtifactError, dump, load, load_scorer
@@ -224,7 +225,8 @@ _HOMES = {
     "learners.stump": ("DecisionStump",),
     "learners.svm": ("WeightedSVM",),
     "learners.tree": ("HistogramTree",),
-    "metrics": ("evaluate", "threshold_table"),
+    "metrics.evaluation": ("evaluate",),
+    "metrics.threshold_table": ("threshold_table",),
     "mixture.classifier": ("MixtureClassifier",),
     "model": ("CostSensitiveModel",),
     "persistence": ("ArtifactError", "dump", "load", "load_scorer"),

@@ -13,7 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.metrics import UndefinedMetricError, defined, margins, row_weights, threshold_table
+from costboost.metrics.margins import margins
+from costboost.metrics.threshold_table import threshold_table
+from costboost.metrics.undefined import UndefinedMetricError, defined
+from costboost.metrics.weighted import row_weights
 from costboost.reliability import calibration_line, reliability_table
 from costboost.thresholds import least_cost
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost import libm
-from costboost.metrics import UndefinedMetricError
+from costboost.metrics.undefined import UndefinedMetricError
 
 __all__ = ["calibration_line", "reliability_table"]
 

@@ -11,7 +11,8 @@ from sklearn.utils.metadata_routing import UNCHANGED, MetadataRequest
 from costboost.columns import canonical_text, typed_columns
 from costboost.cost_specs import CostSpec
 from costboost.costs import CostMatrix
-from costboost.metrics import row_weights, savings
+from costboost.metrics.money import savings
+from costboost.metrics.weighted import row_weights
 from costboost.training_costs import TrainingCosts
 
 __all__ = ["CostScorer"]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from costboost.decisions import decide
-from costboost.metrics import evaluate
+from costboost.metrics.evaluation import evaluate
 from costboost.registry import ALGORITHMS
 
 DOCS = Path(__file__).parent.parent / "docs"

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.metrics import UndefinedMetricError
+from costboost.metrics.undefined import UndefinedMetricError
 from costboost.reliability import calibration_line
 
 from .contestants import CONSTANT, contestants

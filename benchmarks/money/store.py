@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import costboost
-from costboost.metrics import brier, log_loss
+from costboost.metrics.probabilities import brier, log_loss
 from costboost.warming import warm
 
 from .contestants import Contestant, contestants

@@ -11,7 +11,8 @@ import numpy as np
 from sets import read_table
 from settings import Setting
 
-from costboost.metrics import recall, roc_auc
+from costboost.metrics.labels import recall
+from costboost.metrics.ranking import roc_auc
 
 __all__ = ["Store", "Task", "measure"]
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from costboost.costs import unreasonable_rows
 from costboost.curves import evaluate_curves
 from costboost.decisions import Decisions, decide, decide_by_label, decide_by_threshold
-from costboost.metrics import evaluate
+from costboost.metrics.evaluation import evaluate
 from costboost.scorer import Scorer
 from service.learning.pricing import PricedCosts
 from service.learning.scoring import Answers

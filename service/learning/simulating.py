@@ -11,7 +11,7 @@ from costboost.costs import LARGEST_COST
 from costboost.curves import evaluate_curves
 from costboost.decisions import correct_priors, decide
 from costboost.intervals import total_interval
-from costboost.metrics import threshold_table
+from costboost.metrics.threshold_table import threshold_table
 from costboost.review import plan_reviews
 from service.domain.errors import FieldError, InvalidError
 from service.learning.pricing import PricedCosts

@@ -23,7 +23,9 @@ from costboost.curves import (
     roc_curve,
     staged_table,
 )
-from costboost.metrics import UndefinedMetricError, brier, roc_auc
+from costboost.metrics.probabilities import brier
+from costboost.metrics.ranking import roc_auc
+from costboost.metrics.undefined import UndefinedMetricError
 from costboost.registry import make
 from costboost.reliability import calibration_line, reliability_table
 

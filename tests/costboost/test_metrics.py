@@ -8,7 +8,9 @@ from sklearn import metrics as sk
 
 from costboost.costs import CostMatrix
 from costboost.decisions import decide
-from costboost.metrics import evaluate, savings, savings_interval, threshold_table
+from costboost.metrics.evaluation import evaluate
+from costboost.metrics.money import savings, savings_interval
+from costboost.metrics.threshold_table import threshold_table
 from tests.costboost import naive
 
 NAMES = {

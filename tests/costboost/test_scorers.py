@@ -17,7 +17,7 @@ from costboost.boosting.ada_boost import CGAdaClassifier
 from costboost.cost_cells import CostCell
 from costboost.cost_specs import Action, CostSpec, Review
 from costboost.costs import CostMatrix
-from costboost.metrics import UndefinedMetricError
+from costboost.metrics.undefined import UndefinedMetricError
 from costboost.model import CostSensitiveModel
 from costboost.scorers import CostScorer
 
