@@ -43,6 +43,7 @@ test: $(VENV)/.installed $(VENV)/.chromium ## all tests but the slow tier, on SQ
 	@$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile
 
 test-slow: $(VENV)/.installed ## the slow tier
+	@scripts/faketime.sh
 	@$(BIN)/python -m pytest -m slow
 
 test-lowest: $(VENV)/.audit ## with the lowest versions that pyproject.toml allows, in .venv-lowest; all tests: LOWEST_TESTS=
