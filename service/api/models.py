@@ -17,6 +17,7 @@ from service.api.context import Sender, Tenant, Wired
 from service.api.lists import ListSlice, Page, page
 from service.api.problems import responses
 from service.api.routes import StrictRoute
+from service.domain.cautions import cautions_of_model
 from service.domain.cost_cells import MAX_COST, ColumnName
 from service.domain.models import ModelView
 from service.domain.training import NAME_PATTERN
@@ -37,6 +38,7 @@ EXAMPLE: JsonDict = {
     "aliases": {"champion": 7, "challenger": 8},
     "latest_version": 8,
     "versions": 8,
+    "warnings": [],
     "created_at": "2026-01-05T09:30:00Z",
     "updated_at": "2026-01-07T16:05:12Z",
 }
@@ -44,6 +46,13 @@ EXAMPLE: JsonDict = {
 TagName = Annotated[str, Field(min_length=1, max_length=64)]
 TagValue = Annotated[str, Field(max_length=256)]
 ReasonCode = Annotated[str, Field(min_length=1, max_length=256)]
+
+
+class SettingNotice(BaseModel):
+    """A setting that is allowed, but perhaps misspelt."""
+
+    code: str
+    detail: str
 
 
 class ModelOut(BaseModel):
@@ -67,6 +76,9 @@ class ModelOut(BaseModel):
     aliases: dict[str, int]
     latest_version: int | None
     versions: int = Field(description="How many versions there are.")
+    warnings: list[SettingNotice] = Field(
+        description="Settings that name what is not there: an alias, or columns of no version in use."
+    )
     created_at: datetime
     updated_at: datetime
 
@@ -86,6 +98,7 @@ class ModelOut(BaseModel):
             aliases={alias.name: alias.version_number for alias in view.aliases},
             latest_version=view.latest_version,
             versions=view.versions,
+            warnings=[SettingNotice(code=code, detail=detail) for code, detail in cautions_of_model(view)],
             created_at=view.model.created_at,
             updated_at=view.model.updated_at,
         )

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, fields
 from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, delete, exists, func, select, union, update
+from sqlalchemy import ColumnElement, delete, exists, func, select, tuple_, union, update
 from sqlalchemy.orm import Session
 
 from service.db import webhooks
@@ -36,21 +36,39 @@ def list_models(session: Session, tenant: str, limit: int, after: str | None) ->
 
 
 def views(session: Session, models: Sequence[Model]) -> list[ModelView]:
-    """Join to each model where its aliases point and which versions it has; two queries for all."""
+    """Join to each model where its aliases point and which versions it has; three queries at most for all."""
     ids = [model.id for model in models]
     aliases = session.scalars(select(AliasRow).where(AliasRow.model_id.in_(ids)).order_by(AliasRow.name))
     pointers = [_value(Alias, row) for row in aliases]
     counts = select(VersionRow.model_id, func.max(VersionRow.number), func.count())
     counted = session.execute(counts.where(VersionRow.model_id.in_(ids)).group_by(VersionRow.model_id))
     versions = {model_id: (newest, count) for model_id, newest, count in counted}
+    coded = {model.id for model in models if model.reason_codes}
+    current = {(alias.model_id, alias.version_number) for alias in pointers if alias.model_id in coded}
+    current |= {(model_id, versions[model_id][0]) for model_id in coded & versions.keys()}
+    features = _features(session, current)
     return [
         ModelView(
             model,
             tuple(alias for alias in pointers if alias.model_id == model.id),
-            *versions.get(model.id, (None, 0)),
+            latest_version=versions.get(model.id, (None, 0))[0],
+            versions=versions.get(model.id, (None, 0))[1],
+            features=frozenset(features.get(model.id, ())),
         )
         for model in models
     ]
+
+
+def _features(session: Session, numbers: set[tuple[str, int]]) -> dict[str, set[str]]:
+    """Columns that versions learned from, by the id of their model."""
+    found: dict[str, set[str]] = {}
+    if numbers:
+        place = tuple_(VersionRow.model_id, VersionRow.number)
+        query = select(VersionRow.model_id, VersionRow.schema).where(place.in_(numbers))
+        for model_id, schema in session.execute(query):
+            learned = {one["name"] for one in schema["columns"] if one["role"] == "feature"}
+            found.setdefault(model_id, set()).update(learned)
+    return found
 
 
 def save_model(session: Session, model: Model) -> None:

@@ -1,7 +1,11 @@
 """What must be known before figures are relied on, in sentences under codes."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
+
+from service.domain.errors import MAX_LISTED_ERRORS, listed
+from service.domain.models import ModelView
+from service.domain.nearest import nearest
 
 #: Rows of a class below which its figures say little.
 FEW_ROWS: Final = 100
@@ -12,6 +16,26 @@ Caution = tuple[str, str]
 def cautions_of_test(counts: Mapping[str, int], metrics: Mapping[str, Any]) -> list[Caution]:
     """All of a version that was tested on so many rows of each class, with these metrics."""
     return [*few_rows(counts), *unproven(metrics), *one_sided(metrics)]
+
+
+def cautions_of_model(view: ModelView) -> Iterator[Caution]:
+    """What its settings name and nobody finds: an alias may still come, a misspelt one never will."""
+    shadow, aliases = view.model.shadow_alias, [alias.name for alias in view.aliases]
+    if shadow is not None and shadow not in aliases:
+        nothing = f"there is no alias {shadow}, so nothing decides unseen"
+        yield "unknown_alias", f"`shadow_alias`: {nothing}{_meant([shadow], aliases)}"
+    unknown = sorted(view.model.reason_codes.keys() - view.features)
+    if unknown:
+        yield (
+            "unknown_column",
+            "`reason_codes`: neither the newest version nor one that an alias points to learned from "
+            f"{listed(unknown)}, so no reason has their codes{_meant(unknown, view.features)}",
+        )
+
+
+def _meant(unknown: Sequence[str], known: Iterable[str]) -> str:
+    near = dict.fromkeys(name for one in unknown[:MAX_LISTED_ERRORS] for name in nearest(one, known))
+    return f"; did you mean {listed(near)}?" if near else ""
 
 
 def few_rows(counts: Mapping[str, int]) -> Iterator[Caution]:

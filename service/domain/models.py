@@ -125,9 +125,13 @@ class ModelView:
         The newest version there is; None when all were deleted.
     versions : int
         How many there are.
+    features : frozenset of str
+        Columns that the newest version, or one that an alias points to, learned from; looked up only where
+        reasons have codes.
     """
 
     model: Model
     aliases: tuple[Alias, ...]
     latest_version: int | None
     versions: int
+    features: frozenset[str]

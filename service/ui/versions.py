@@ -13,6 +13,7 @@ from service.api.context import Sender, Tenant, Wired
 from service.api.markup import page
 from service.api.models import ModelPatch
 from service.api.versions import Number
+from service.domain.cautions import cautions_of_model
 from service.domain.faults import field_errors, refusal
 from service.domain.models import CHAMPION
 from service.ui.charts import curve_charts, shape_chart, threshold_chart
@@ -36,7 +37,10 @@ def show_model(request: Request, wired: Wired, tenant: Tenant, model: str) -> Re
     view = models.read_model(wired.readers, tenant, model)
     versions = models.list_versions(wired.readers, tenant, model, _VERSIONS, None)
     currencies = {one.number: currency_of(wired.readers, tenant, one) for one in versions}
-    return render(request, "model.html", view=view, versions=versions, currencies=currencies)
+    cautions = [detail for _, detail in cautions_of_model(view)]
+    return render(
+        request, "model.html", view=view, versions=versions, currencies=currencies, cautions=cautions
+    )
 
 
 @router.post("/ui/models/{model}/settings")

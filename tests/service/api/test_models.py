@@ -268,6 +268,33 @@ def test_how_decisions_are_watched_is_said_by_the_model(fresh_service: Service, 
         assert problem(refused, 422, "invalid")["errors"][0]["pointer"] == f"/{next(iter(wrong))}"
 
 
+def test_settings_that_name_what_is_not_there_are_kept_and_said(
+    fresh_service: Service, add_version: Add
+) -> None:
+    for names in (["amount", "hour"], ["amount", "zip"], ["amount"]):
+        add_version(schema={"columns": [{"name": one, "role": "feature"} for one in names]})
+    http = fresh_service.http
+    assert http.get("/v1/models/cards").json()["warnings"] == []
+    change = {
+        "shadow_alias": "chalenger",
+        "reason_codes": {"Amount": "A", "amount": "A", "hour": "H", "zip": "Z"},
+    }
+    changed = http.patch("/v1/models/cards", json=change, headers={"If-Match": "*"})
+    assert changed.status_code == 200
+    alias, column = changed.json()["warnings"]  # nobody looks at the second version any more
+    assert (alias["code"], column["code"]) == ("unknown_alias", "unknown_column")
+    assert "no alias chalenger" in alias["detail"]
+    assert "from Amount, zip, so" in column["detail"]
+    assert "did you mean amount?" in column["detail"]
+    [listed] = http.get("/v1/models").json()["data"]
+    assert listed["warnings"] == changed.json()["warnings"]
+    etag = changed.headers["etag"]
+    for name in ("chalenger", "challenger"):
+        http.put(f"/v1/models/cards/aliases/{name}", json={"version": 2, "reason": "try"})
+    now = http.get("/v1/models/cards", headers={"If-None-Match": etag})
+    assert [one["detail"].partition("; ")[0].count("zip") for one in now.json()["warnings"]] == [0]
+
+
 def test_only_of_two_classes_a_share_is_let_through(fresh_service: Service, add_version: Add) -> None:
     add_version()  # its schema names no positive class
     etag = fresh_service.http.get("/v1/models/cards").headers["etag"]

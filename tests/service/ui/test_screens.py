@@ -129,9 +129,13 @@ def test_what_is_kept_of_decisions_is_said_on_the_page_of_the_model(shop: Shop, 
     expect(page.get_by_role("alert")).to_contain_text("control_share: must be a number")
     page.get_by_label("Control share").fill("")
     page.get_by_label("Days that decisions are kept").fill("30")
+    page.get_by_label("Challenger").fill("nobody")
     page.get_by_role("button", name="Keep these settings").press("Enter")
     expect(page.get_by_text("each with its row, for 30 days")).to_be_visible()
-    assert shop.service.http.get("/v1/models/shop").json()["retention_days"] == 30
+    expect(page.get_by_text("there is no alias nobody")).to_be_visible()
+    path = "/v1/models/shop"
+    assert shop.service.http.get(path).json()["retention_days"] == 30
+    shop.service.http.patch(path, json={"shadow_alias": None}, headers={"If-Match": "*"})
 
 
 def test_a_training_draws_its_rounds_and_can_be_ended(shop: Shop, page: Page, sound: Sound) -> None:
