@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-import numpy as np
 from numpy.typing import NDArray
 
 from service.domain.errors import CostboostError
@@ -60,14 +59,14 @@ def predict_parts(
     elif getattr(parallel.get_active_backend()[0], "supports_sharedmem", False):
         yield from Parallel(return_as="generator")(delayed(asked.of)(predictor, part) for part in parts)
     else:
-        # Dask sends an array of some size to each of its workers once.
-        content, digest = np.frombuffer(artifact, dtype=np.uint8), hashlib.sha256(artifact).hexdigest()
-        sent: list[Columns] = []
+        # Bytes go along with each part. An array joblib would leave with one worker of Dask, whose death
+        # would take it away from all parts that are still to come.
+        digest, sent = hashlib.sha256(artifact).hexdigest(), list[Columns]()
 
         def tasks() -> Iterator[Any]:
             for part in parts:
                 sent.append(part)
-                yield delayed(_score_there)(content, digest, part, asked)
+                yield delayed(_score_there)(artifact, digest, part, asked)
 
         for answers in Parallel(return_as="generator")(tasks()):
             part = sent.pop(0)
@@ -75,12 +74,12 @@ def predict_parts(
             yield asked.of(predictor, part) if answers is None else answers
 
 
-def _score_there(content: NDArray[np.uint8], digest: str, part: Columns, asked: Asked) -> Answers | None:
+def _score_there(artifact: bytes, digest: str, part: Columns, asked: Asked) -> Answers | None:
     """Score a part, or say that it cannot be."""
     predictor = _ready.get(digest)
     if predictor is None:
         _ready.clear()
-        predictor = _ready[digest] = load(content.tobytes())
+        predictor = _ready[digest] = load(artifact)
     try:
         return asked.of(predictor, part)
     except CostboostError:

@@ -1,6 +1,8 @@
 """Trainings and predictions that guarded children do in tests; imported by name in the child."""
 
 import hashlib
+import time
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -33,17 +35,30 @@ def fit_at(payload: Any, send: Any) -> Any:
     }
 
 
-def predict_at(payload: Any, _send: Any) -> Any:
-    """Decide rows in parts where the payload says; tells what came of it, and what a faulty part says."""
+def predict_at(payload: Any, send: Any) -> Any:
+    """Decide rows in parts where the payload says; tells what came of it, and what a faulty part says.
+
+    Of `pause_at`, which goes before the place, the payload says before which part it is told and then waited
+    a moment.
+    """
+    pause_at = payload.pop("pause_at", None)
     artifact = _fitted({"algorithm": "cgada", "params": {"n_estimators": 5}}).artifact
     predictor = learning.load(artifact)
     costs = predictor.cost_spec(COSTS.validate_python({"fn": {"per": {"number": 2}, "fixed": 9}, "fp": 1}))
     numbers = np.random.default_rng(1).normal(size=3000)
-    parts = [{"number": part} for part in np.split(numbers, 6)]
+    parts = [{"number": part} for part in np.split(numbers, 30)]
+
+    def taken() -> Iterator[Any]:
+        for number, part in enumerate(parts):
+            if number == pause_at:
+                send({"part": number})
+                time.sleep(3.0)  # for the worker to die
+            yield part
+
     asked = learning.Asked(costs, {"1": 0.2}, reasons=1)
     faulty = [*parts, {"number": np.array([1e300])}]
     with spread(Compute(**payload)):
-        found = list(learning.predict_parts(predictor, artifact, parts, asked))
+        found = list(learning.predict_parts(predictor, artifact, taken(), asked))
         error = None
         try:
             list(learning.predict_parts(predictor, artifact, faulty, asked))

@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -37,9 +37,18 @@ class Cluster:
             time.sleep(0.05)
         return Compute(json.loads(self.file.read_text())["address"].replace("tcp://", "dask://"))
 
-    def add_worker(self) -> None:
-        number = str(len(self.workers))
-        self.workers.append(self._start("worker", "--nthreads", "2", "--name", number, "--no-nanny"))
+    def scale(self, count: int) -> None:
+        """Start workers until so many live."""
+        while sum(worker.poll() is None for worker in self.workers) < count:
+            number = str(len(self.workers))
+            self.workers.append(self._start("worker", "--nthreads", "2", "--name", number, "--no-nanny"))
+
+    def replace_worker(self) -> None:
+        """Kill the eldest worker and start another, as whoever keeps a cluster does."""
+        living = [worker for worker in self.workers if worker.poll() is None]
+        living[0].kill()
+        living[0].wait()
+        self.scale(len(living))
 
     def close(self) -> None:
         for process in (*self.workers, self.scheduler):
@@ -71,6 +80,18 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
     one.close()
 
 
+class Once:
+    """Hears messages, and does something at the first."""
+
+    def __init__(self, do: Callable[[], object]) -> None:
+        self.do, self.done = do, False
+
+    def __call__(self, _message: object) -> None:
+        if not self.done:
+            self.done = True
+            self.do()
+
+
 def fitted(nursery: Nursery, compute: Compute, on_message: Any = None) -> Outcome:
     return nursery.run_guarded("fit_targets:fit_at", vars(compute), LIMITS, on_message)
 
@@ -81,9 +102,10 @@ def alone(nursery: Nursery) -> Any:
     return fitted(nursery, Compute()).value
 
 
-def decided(nursery: Nursery, compute: Compute) -> Any:
+def decided(nursery: Nursery, compute: Compute, on_message: Any = None) -> Any:
     """What parts of a batch prediction say, and what is wrong with a faulty one."""
-    outcome = nursery.run_guarded("fit_targets:predict_at", vars(compute), LIMITS)
+    pause = {} if on_message is None else {"pause_at": 8}
+    outcome = nursery.run_guarded("fit_targets:predict_at", vars(compute) | pause, LIMITS, on_message)
     assert outcome.ending is Ending.FINISHED, outcome
     return outcome.value
 
@@ -97,7 +119,7 @@ def test_threads_change_no_byte(nursery: Nursery, alone: Any, n_jobs: int) -> No
 def test_a_cluster_changes_no_byte_and_a_lost_scheduler_costs_an_attempt(
     nursery: Nursery, alone: Any, cluster: Cluster
 ) -> None:
-    cluster.add_worker()
+    cluster.scale(1)
     assert fitted(nursery, cluster.compute).value == alone
     here = decided(nursery, Compute())
     assert here["error"] is not None
@@ -109,13 +131,14 @@ def test_a_cluster_changes_no_byte_and_a_lost_scheduler_costs_an_attempt(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("count", [1, 2, 4])
 def test_any_number_of_workers_makes_the_same_bytes_though_one_dies(
-    nursery: Nursery, alone: Any, cluster: Cluster
+    nursery: Nursery, alone: Any, cluster: Cluster, count: int
 ) -> None:
-    for _ in range(3):
-        cluster.add_worker()
-        assert fitted(nursery, cluster.compute).value == alone
-    assert fitted(nursery, cluster.compute, lambda _message: cluster.workers[0].kill()).value == alone
+    cluster.scale(count)
+    assert fitted(nursery, cluster.compute).value == alone
+    assert fitted(nursery, cluster.compute, Once(cluster.replace_worker)).value == alone
+    assert decided(nursery, cluster.compute, Once(cluster.replace_worker)) == decided(nursery, Compute())
 
 
 @pytest.mark.slow
