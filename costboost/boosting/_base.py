@@ -1,17 +1,18 @@
-"""The estimator all boosters inherit: reads the data, runs the loop, answers with scores."""
+"""The estimator all boosters inherit: reads the data and runs the loop."""
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any, ClassVar, TypeAlias, TypeGuard
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils import check_random_state, get_tags
+from sklearn.base import clone
+from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
+from costboost.boosting._against_the_rest import RoundCounter, in_a_row
 from costboost.boosting._early_stopping import (
     Aside,
     Patience,
@@ -32,18 +33,15 @@ from costboost.boosting._problem import (
     read_costs,
 )
 from costboost.boosting._rounds import Callback, Ensemble, Rule, StopReason
-from costboost.boosting._scores import Votes, softmax
-from costboost.ensembles.trees import Trees
-from costboost.kernels.elementary import any_infinite
+from costboost.boosting._row_checks import is_binned, takes_many_classes, training_row_checks
+from costboost.boosting._scores import Votes
+from costboost.boosting._voting import VotingBooster
 from costboost.kernels.fixed_point import total
 from costboost.learners.foreign import Response
 from costboost.learners.named import WEAK_LEARNERS, weak_learner
 from costboost.learners.prepare import prepare
 from costboost.learners.stump import DecisionStump
-from costboost.learners.svm import WeightedSVM
-from costboost.learners.tree import HistogramTree
 from costboost.learners.weights import read_weights
-from costboost.libm import sigmoid
 from costboost.parameters import Range, check_parameters
 from costboost.scorer import ScoreFunction
 from costboost.terms import Terms
@@ -55,7 +53,7 @@ LearningRate: TypeAlias = Annotated[float, Range(exclusive_minimum=0, maximum=10
 Cost: TypeAlias = float
 
 
-class CostSensitiveBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class CostSensitiveBooster(VotingBooster):
     """What all boosters share; a subclass adds its formula.
 
     Boosters never calibrate: `predict` is the sign of the score, `predict_proba` the raw link
@@ -269,11 +267,11 @@ class CostSensitiveBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         """
         check_parameters(self)
         estimator = self._weak_learner()
-        features, targets = validate_data(self, X, y, **_training_checks(estimator))
+        features, targets = validate_data(self, X, y, **training_row_checks(estimator))
         check_classification_targets(targets)
         weights = read_weights(sample_weight, len(targets))
         # Columns are cut alike whatever it is that all rows weigh, so that needs no array of its own.
-        spare = weights if sample_weight is None and _is_binned(estimator) else None
+        spare = weights if sample_weight is None and is_binned(estimator) else None
         shares = np.divide(weights, total(weights), out=spare)
         problem = self._read_problem(targets, shares, sample_cost)
         self.classes_ = problem.labels.classes
@@ -287,80 +285,6 @@ class CostSensitiveBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self._key, self._params = key, self.get_params(deep=False)
         self._fit_rounds(callback)
         return self
-
-    def decision_function(self, X: ArrayLike) -> Floats:
-        """Score of rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-
-        Returns
-        -------
-        ndarray of shape (n,) or (n, K)
-            Two classes: positive towards ``classes_[1]``. More: one score per class.
-        """
-        return _flat(self._scores(X))
-
-    def staged_decision_function(self, X: ArrayLike) -> Iterator[Floats]:
-        """Scores after each round, shaped as those of `decision_function`."""
-        check_is_fitted(self)
-        return (_flat(score) for score in self._staged(self._read_rows(X)))
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Predict the class that the vote is for.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Two classes: the positive one where its score exceeds `vote_threshold_`. More: the highest score.
-        """
-        return self._named(self._scores(X))
-
-    def staged_predict(self, X: ArrayLike) -> Iterator[NDArray[Any]]:
-        """Predictions after each round."""
-        check_is_fitted(self)
-        return (self._named(score) for score in self._staged(self._read_rows(X)))
-
-    def predict_proba(self, X: ArrayLike) -> Floats:
-        """Raw link of the scores, not calibrated.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-
-        Returns
-        -------
-        ndarray of shape (n, K)
-            Columns in the order of `classes_`, rows of sum 1.
-        """
-        return self._linked(self._scores(X))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        learner = self._weak_learner()
-        if hasattr(learner, "__sklearn_tags__"):  # a learner need not inherit from scikit-learn
-            tags.input_tags.allow_nan = get_tags(learner).input_tags.allow_nan
-            tags.input_tags.sparse = get_tags(learner).input_tags.sparse
-        return tags
-
-    def _read_rows(self, X: ArrayLike) -> Any:
-        return validate_data(self, X, reset=False, **_checks(self._weak_learner()))
-
-    def _are_plain(self, X: Any) -> TypeGuard[Floats]:
-        """Whether rows need no reading: scikit-learn's takes longer than scoring them, and copies float32."""
-        return (
-            type(X) is np.ndarray
-            and X.dtype in (np.float64, np.float32)
-            and X.shape == (len(X), self.n_features_in_)
-            and len(X) > 0
-            and not hasattr(self, "feature_names_in_")
-            and not any_infinite(X)
-        )
 
     def _read_problem(self, y: NDArray[Any], weights: Floats, sample_cost: ArrayLike | None) -> Problem:
         labels = labels_of(y, self.pos_label)
@@ -392,7 +316,7 @@ class CostSensitiveBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
     def _fit_rounds(self, callback: Callback | None) -> None:
         start, going_on = self._start, False
-        together = self._votes_for_classes and _takes_many_classes(self._weak_learner())
+        together = self._votes_for_classes and takes_many_classes(self._weak_learner())
         try:
             if start.problem.n_classes == 2 or together:
                 self._fit_votes(start.problem, start, callback)
@@ -443,7 +367,7 @@ class CostSensitiveBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             self.history_ = History(ensemble.history)
 
     def _fit_against_the_rest(self, problem: Problem, start: Start, callback: Callback | None) -> None:
-        counter = _Counter(callback, self.n_estimators * problem.n_classes)
+        counter = RoundCounter(callback, self.n_estimators * problem.n_classes)
         if self.machines_ is None:
             self.machines_ = [clone(self) for _ in range(problem.n_classes)]
             self._rngs = start.rng.spawn(problem.n_classes)
@@ -452,7 +376,7 @@ class CostSensitiveBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             machine.n_estimators, counter.before = self.n_estimators, code * self.n_estimators
             own = start.against_the_rest(code, own_rng)
             machine._fit_votes(own.problem, own, counter)
-        self._adopt(_in_a_row(self.machines_))
+        self._adopt(in_a_row([machine._votes.ensemble for machine in self.machines_]))
         self._keep_score([machine._votes for machine in self.machines_])
         self.vote_threshold_ = 0.0
 
@@ -471,102 +395,3 @@ class CostSensitiveBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc
                 UserWarning,
                 stacklevel=stacklevel,
             )
-
-    def _scores(self, X: ArrayLike) -> Floats:
-        ensemble = getattr(self, "ensemble_", None)
-        if isinstance(ensemble, Terms | Trees) and self.estimators_ and self._are_plain(X):
-            return ensemble.score(X)
-        check_is_fitted(self)
-        features = self._read_rows(X)
-        if self.ensemble_ is not None and self.estimators_:  # a constant takes rows of any kind
-            return self.ensemble_.score(features)
-        if self.machines_ is not None:
-            return np.column_stack([machine._votes.score(features) for machine in self.machines_])
-        return self._votes.score(features)
-
-    def _staged(self, features: Any) -> Iterator[Floats]:
-        if self.machines_ is None:
-            yield from self._votes.staged(features)
-            return
-        stages = [list(machine._votes.staged(features)) for machine in self.machines_]
-        for number in range(max(len(scores) for scores in stages)):
-            yield np.column_stack(
-                [
-                    scores[min(number, len(scores) - 1)] if scores else machine._votes.score(features)
-                    for machine, scores in zip(self.machines_, stages, strict=True)
-                ]
-            )
-
-    def _named(self, scores: Floats) -> NDArray[Any]:
-        if len(self.classes_) > 2:
-            named: NDArray[Any] = self.classes_[np.argmax(scores, axis=1)]
-            return named
-        positive = self._positive()
-        score = scores[:, 0] if positive == 1 else -scores[:, 0]
-        codes = np.where(score > self.vote_threshold_, positive, 1 - positive)
-        chosen: NDArray[Any] = self.classes_[codes]
-        return chosen
-
-    def _positive(self) -> int:
-        return 1 if self.pos_label is None else self.classes_.tolist().index(self.pos_label)
-
-    def _linked(self, scores: Floats) -> Floats:
-        if len(self.classes_) == 2:
-            return np.column_stack([sigmoid(-2.0 * scores[:, 0]), sigmoid(2.0 * scores[:, 0])])
-        # Votes for classes: p_k is proportional to exp(F_k), which for K = 2 is the link above.
-        return softmax(scores if self.machines_ is None else 2.0 * scores)
-
-
-def _checks(estimator: Any) -> dict[str, Any]:
-    """Choose how rows are checked: ours take numbers, what others take is their own affair."""
-    if isinstance(estimator, DecisionStump | HistogramTree | WeightedSVM):
-        takes_missing = get_tags(estimator).input_tags.allow_nan
-        return {"dtype": np.float64, "ensure_all_finite": "allow-nan" if takes_missing else True}
-    return {"dtype": None, "ensure_all_finite": False, "accept_sparse": ["csr", "csc"]}
-
-
-def _training_checks(estimator: Any) -> dict[str, Any]:
-    """Choose how training rows are checked: columns that are cut into bins need no copy in float64."""
-    return _checks(estimator) | ({"dtype": [np.float64, np.float32]} if _is_binned(estimator) else {})
-
-
-def _is_binned(estimator: Any) -> bool:
-    return isinstance(estimator, DecisionStump | HistogramTree)
-
-
-def _takes_many_classes(estimator: Any) -> bool:
-    # A learner need not inherit from scikit-learn.
-    return not hasattr(estimator, "__sklearn_tags__") or get_tags(estimator).classifier_tags.multi_class
-
-
-class _Counter:
-    """Passes rounds of several ensembles on as rounds of one fit, and remembers a wish to stop."""
-
-    def __init__(self, callback: Callback | None, rounds: int) -> None:
-        self.callback, self.rounds = callback, rounds
-        self.before, self.stopped = 0, False
-
-    def __call__(self, number: int, _rounds: int, figures: Mapping[str, float]) -> bool:
-        if self.callback is not None and not self.stopped:
-            self.stopped = bool(self.callback(self.before + number, self.rounds, figures))
-        return self.stopped
-
-
-def _in_a_row(machines: "list[CostSensitiveBooster]") -> Ensemble:
-    """Put what several ensembles report behind one another."""
-    joint = Ensemble()
-    for code, machine in enumerate(machines):
-        votes = machine._votes.ensemble
-        joint.hypotheses += votes.hypotheses
-        joint.alphas += votes.alphas
-        joint.errors += votes.errors
-        joint.parts += votes.parts
-        joint.history += [values | {"class": code} for values in votes.history]
-    reasons = [machine.stop_reason_ for machine in machines]
-    telling: list[StopReason] = ["cancelled", "max_rounds", "early_stopping"]
-    joint.stop_reason = next((reason for reason in telling if reason in reasons), reasons[0])
-    return joint
-
-
-def _flat(scores: Floats) -> Floats:
-    return scores[:, 0] if scores.shape[1] == 1 else scores
