@@ -148,6 +148,14 @@ def test_without_a_key_every_route_is_closed(guarded: Guarded) -> None:
     assert seen > 25
 
 
+def test_a_cursor_belongs_to_its_tenant(guarded: Guarded) -> None:
+    guarded.key(["predict"])
+    path = "/v1/api-keys?limit=1"
+    after = guarded.ask("GET", path, guarded.admins["ours"]).json()["next"]
+    assert guarded.ask("GET", f"{path}&after={after}", guarded.admins["ours"]).status_code == 200
+    problem(guarded.ask("GET", f"{path}&after={after}", guarded.admins["theirs"]), 400, "malformed")
+
+
 def test_with_another_scope_every_route_is_closed(guarded: Guarded) -> None:
     tokens = {scopes: guarded.key(scopes) for scopes in _scope_sets(guarded)}
     for method, path, operation in guarded.operations():

@@ -9,7 +9,7 @@ import pytest
 
 from service.db.tables import CostSpecRow
 from service.domain.ids import new_id
-from tests.service.conftest import DATABASES, NewDatabase, Service, running, settings_for
+from tests.service.conftest import DATABASES, NewDatabase, Service, problem, running, settings_for
 
 ROWS = 250
 COSTS = {"fn": 5.0, "fp": 1.0}
@@ -117,6 +117,19 @@ def test_what_has_not_changed_is_not_sent_again(service: Service, fraud_csv: str
         assert head.status_code == 304
         seen += 1
     assert seen > 15
+
+
+def test_a_cursor_belongs_to_its_list_and_filters(listed: Service) -> None:
+    insert(listed, 2, first=5000)
+    after = listed.http.get("/v1/cost-specs?limit=1").json()["next"]
+    assert listed.http.get("/v1/cost-specs", params={"after": after, "limit": 3}).status_code == 200
+    for path in ("/v1/training-jobs", "/v1/datasets", "/v1/audit-log", "/v1/models/m/versions"):
+        found = problem(listed.http.get(path, params={"after": after}), 400, "malformed")
+        assert found["errors"][0] == {
+            "pointer": "/query/after",
+            "code": "cursor",
+            "detail": "must be `next` of a page of this list, with the same filters",
+        }
 
 
 def test_a_list_changes_with_what_is_in_it(listed: Service) -> None:

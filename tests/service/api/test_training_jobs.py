@@ -251,6 +251,9 @@ def test_lists_have_pages_and_filters(service: Service, dataset: str) -> None:
     first = service.http.get("/v1/training-jobs", params={"model": "paged", "limit": 2}).json()
     rest = service.http.get("/v1/training-jobs", params={"model": "paged", "after": first["next"]}).json()
     assert [job["id"] for job in first["data"] + rest["data"]] == ids[::-1]
+    for other in ({}, {"model": "other"}, {"model": "paged", "status": "queued"}):
+        answer = service.http.get("/v1/training-jobs", params={**other, "after": first["next"]})
+        assert problem(answer, 400, "malformed")["errors"][0]["pointer"] == "/query/after"
     assert service.http.get("/v1/training-jobs", params={"status": "odd"}).status_code == 422
     for job_id in ids:
         service.wait(job_id)
