@@ -26,7 +26,7 @@ def forms_of(algorithm: Algorithm) -> dict[str, Any]:
 
 
 FORMS = {name: make for algorithm in ALGORITHMS.values() for name, make in forms_of(algorithm).items()}
-few = settings(max_examples=20, suppress_health_check=[HealthCheck.differing_executors])
+few = settings(max_examples=12, suppress_health_check=[HealthCheck.differing_executors])
 
 
 class Rows:
