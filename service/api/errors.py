@@ -115,11 +115,14 @@ async def _invalid(request: Request, error: Exception) -> Response:
 
 async def _routing(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    headers = dict(error.headers or {})
+    headers, detail = dict(error.headers or {}), error.detail
+    if error.status_code == 404:
+        detail = "there is nothing at this path; `/docs` lists the paths there are"
     if error.status_code == 405:
         headers["Allow"] = ", ".join(_methods(request))
+        detail = f"this path takes {headers['Allow']} alone"
     code = _ROUTING_CODES.get(error.status_code, "malformed")
-    return problem(request, error.status_code, code, error.detail, headers=headers)
+    return problem(request, error.status_code, code, detail, headers=headers)
 
 
 def _methods(request: Request) -> list[str]:

@@ -145,9 +145,11 @@ def test_a_cursor_that_is_none_is_malformed(sqlite_service: Service, after: str)
 
 
 def test_unknown_paths_and_methods(sqlite_service: Service) -> None:
-    problem(sqlite_service.http.get("/v1/nothing"), 404, "not_found")
+    found = problem(sqlite_service.http.get("/v1/nothing"), 404, "not_found")
+    assert "`/docs` lists" in found["detail"]
     answer = sqlite_service.http.put("/v1/models/m")
-    problem(answer, 405, "method_not_allowed")
+    found = problem(answer, 405, "method_not_allowed")
+    assert found["detail"] == "this path takes DELETE, GET, HEAD, PATCH alone"
     assert answer.headers["allow"] == "DELETE, GET, HEAD, PATCH"
 
 
