@@ -68,6 +68,34 @@ def _cell(name: str, cost: Any) -> CostCell:
         ) from None
 
 
+def given_costs(
+    meant: CostSpec | CostMatrix | None, columns: Columns, y: NDArray[np.intp], classes: NDArray[Any]
+) -> CostSpec:
+    """Costs of decisions between the classes of the rows; without any, each wrong one costs 1.
+
+    Raises
+    ------
+    ValueError
+        If they are unreasonable, or for another number of classes.
+    """
+    if isinstance(meant, CostSpec):
+        meant.check()
+        return meant
+    n_classes = len(classes)
+    if meant is None:
+        # The smallest class, not the last name: renaming classes must change nothing.
+        rarest = int(np.argmin(codes_of_classes(columns, y, None))) if n_classes == 2 else None
+        return spec_of(1.0 - np.eye(n_classes), classes, rarest)
+    if meant.n_classes != n_classes:
+        raise ValueError(f"the costs are for {meant.n_classes} classes, y has {n_classes}")
+    return spec_of(meant.matrix, classes, 1 if n_classes == 2 else None)
+
+
+def spec_of(matrix: NDArray[np.float64], classes: NDArray[Any], positive: int | None) -> CostSpec:
+    """Costs (K, K) as a spec that names the classes as they are written."""
+    return CostSpec.from_matrix(matrix, tuple(canonical_text(label) for label in classes), positive)
+
+
 def ordered_classes(
     targets: NDArray[Any], costs: CostSpec | CostMatrix | None
 ) -> tuple[NDArray[Any], NDArray[np.intp]]:

@@ -6,20 +6,19 @@ give, columns are taken by name, and classes are coded by their size.
 """
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_parameter, validate_data
+from sklearn.utils.validation import column_or_1d, has_fit_parameter, validate_data
 
 from costboost.calibration import CalibrationKind, Calibrator, calibrator_of_log_odds, fit_calibrator
-from costboost.columns import Columns, ColumnType, canonical_text, typed_columns
+from costboost.columns import Columns, ColumnType, typed_columns
 from costboost.contributions.of_ensembles import background_of
 from costboost.cost_specs import CostSpec
 from costboost.costs import CostMatrix
@@ -35,14 +34,15 @@ from costboost.cross_fitting import (
     out_of_fold_scores,
     rounds_of,
 )
+from costboost.deciding import DecidingModel, has_names
 from costboost.features import FeatureEncoder
-from costboost.labels import NamedCosts, codes_of_classes, meant_costs, named_costs, ordered_classes
+from costboost.labels import NamedCosts, codes_of_classes, given_costs, meant_costs, ordered_classes, spec_of
 from costboost.learners.weights import read_weights
 from costboost.mixture.classifier import MixtureClassifier
 from costboost.mixture.mixing import enough
 from costboost.parameters import Range, check_parameters
 from costboost.registry import DEFAULT_ALGORITHM, make
-from costboost.scorer import Answer, DecisionRule, Scorer
+from costboost.scorer import DecisionRule, Scorer
 from costboost.splits import Split, SplitKind, canonical_order, folds
 from costboost.thresholds import Aim, FoundThreshold, find_threshold
 from costboost.training_costs import TrainCosts, TrainingCosts
@@ -83,7 +83,7 @@ class Prepared:
     order: Rows
 
 
-class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class CostSensitiveModel(DecidingModel):
     """A booster with typed columns before it and calibrated probabilities and decisions behind it.
 
     `fit` scores each row by a booster that was not fitted on it, fits a calibrator on these scores, and then
@@ -296,7 +296,7 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         columns, targets = self._read_training(X, y, types)
         self.classes_, y_class = ordered_classes(targets, self._meant)
         weight = _weights_of_all(sample_weight, y_class)
-        given = self._given_costs(columns, y_class)
+        given = given_costs(self._meant, columns, y_class, self.classes_)
         costs = self._training_costs(given, sample_cost, columns, y_class, weight)
         codes = codes_of_classes(columns, y_class, given.positive)
         side = _given_columns(len(targets), groups=groups, times=times, parts=parts)
@@ -306,83 +306,12 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         costs = costs.of_rows(order)
         self.costs_ = given
         if sample_cost is not None and self._meant is None:
-            self.costs_ = self._spec_of(costs.class_means(), given.positive)
+            self.costs_ = spec_of(costs.class_means(), self.classes_, given.positive)
         ordered_side = {name: values[order] for name, values in side.items()}
         recoded = costs.recoded(codes)
         booster, rows = self._priced(columns, recoded, order, ordered_side)
         where = folds(self.split or Split(), rows.y, seed=self._seed(), **ordered_side)
         return Prepared(booster, rows, where, recoded, codes, order)
-
-    def decide(
-        self,
-        X: Any,
-        *,
-        costs: CostSpec | CostMatrix | NamedCosts | NDArray[np.float64] | None = None,
-        priors: Sequence[float] | None = None,
-        threshold: float | None = None,
-    ) -> Answer:
-        """Scores, probabilities, and the decisions of least expected cost.
-
-        Parameters
-        ----------
-        X : as in `fit`
-            Columns by name in any order; others than those needed are ignored.
-        costs : CostSpec, CostMatrix, dict as in the constructor, or ndarray of shape (K, A) or (n, K, A)
-            Other costs than those of training; probabilities do not move.
-        priors : sequence of K floats, optional
-            Share of each class where the rows come from.
-        threshold : float, optional
-            Two classes: probability above which the positive class is decided, whatever the costs.
-
-        Returns
-        -------
-        Answer
-
-        Raises
-        ------
-        ValueError
-            If a column is missing or holds something else, or a cost is not finite.
-        """
-        scorer = self.scorer()
-        if isinstance(costs, CostMatrix):
-            costs = CostSpec.from_matrix(costs.matrix, scorer.classes, scorer.positive)
-        elif isinstance(costs, Mapping):
-            costs = named_costs(costs, scorer.classes, scorer.positive)
-        read = costs.columns if isinstance(costs, CostSpec) else frozenset()
-        return scorer.decide(self._read(X, read), costs=costs, priors=priors, threshold=threshold)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Class of the decision for each row; a reviewed row gets that of the cheapest other action.
-
-        Parameters
-        ----------
-        X : as in `fit`
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Labels of `classes_`.
-        """
-        decisions = self.decide(X).decisions
-        serving = [a for a, served in enumerate(self.costs_.serves) if served is not None]
-        served = np.array([self.costs_.serves[a] for a in serving], dtype=np.intp)
-        otherwise = served[decisions.expected_cost[:, serving].argmin(axis=1)]
-        labels: NDArray[Any] = self.classes_[np.where(decisions.label < 0, otherwise, decisions.label)]
-        return labels
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Calibrated class probabilities of shape (n, K), strictly inside (0, 1), free of costs."""
-        return self.scorer().score(self._read(X)).probabilities
-
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Scores F of shape (n,) for two classes, rising with the second of `classes_`, or (n, K)."""
-        score = self.scorer().score(self._read(X)).score
-        return -score if self.costs_.positive == 0 else score
-
-    def scorer(self) -> Scorer:
-        """The fitted model as values, without scikit-learn."""
-        check_is_fitted(self, "_scorer")
-        return self._scorer
 
     def find_threshold(self, scores: NDArray[np.float64], costs: TrainingCosts) -> FoundThreshold:
         """Threshold that the rule "empirical" takes on scores of two classes, class 1 being positive."""
@@ -397,19 +326,12 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             min_recall=0.0 if self.min_recall is None else float(self.min_recall),
         )
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
-
     # Reading
 
     def _read_training(
         self, X: Any, y: ArrayLike, types: Types | None
     ) -> tuple[dict[str, NDArray[Any]], NDArray[Any]]:
-        named = _has_names(X)
+        named = has_names(X)
         if named:
             targets = column_or_1d(y)
         else:
@@ -432,33 +354,7 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             del self.feature_names_in_
         return columns, targets
 
-    def _read(self, X: Any, also: frozenset[str] = frozenset()) -> Columns:
-        check_is_fitted(self, "_scorer")
-        if not _has_names(X) or not hasattr(self, "feature_names_in_"):
-            if hasattr(self, "feature_names_in_"):
-                X = _named_as(X, list(self.feature_names_in_))
-            else:
-                X = validate_data(self, X, reset=False, dtype=None, ensure_all_finite="allow-nan")
-        return typed_columns(X, self._known_types, only=self._scorer.columns | also)[0]
-
     # Costs
-
-    def _given_costs(self, columns: Columns, y: NDArray[np.intp]) -> CostSpec:
-        if isinstance(self._meant, CostSpec):
-            self._meant.check()
-            return self._meant
-        n_classes = len(self.classes_)
-        if self._meant is None:
-            # The smallest class, not the last name: renaming classes must change nothing.
-            rarest = int(np.argmin(codes_of_classes(columns, y, None))) if n_classes == 2 else None
-            return self._spec_of(1.0 - np.eye(n_classes), rarest)
-        if self._meant.n_classes != n_classes:
-            raise ValueError(f"the costs are for {self._meant.n_classes} classes, y has {n_classes}")
-        return self._spec_of(self._meant.matrix, 1 if n_classes == 2 else None)
-
-    def _spec_of(self, matrix: NDArray[np.float64], positive: int | None) -> CostSpec:
-        names = tuple(canonical_text(label) for label in self.classes_)
-        return CostSpec.from_matrix(matrix, names, positive)
 
     def _training_costs(
         self,
@@ -543,26 +439,6 @@ class CostSensitiveModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             background=background_of(fitted.encoder, fitted.ensemble, rows.columns, rows.weight),
         )
 
-    def _restore(
-        self,
-        scorer: Scorer,
-        labels: NDArray[Any],
-        known_types: Types,
-        features: Sequence[str],
-        *,
-        named: bool,
-    ) -> None:
-        """Become fitted again, from an artifact; booster and out-of-fold results are not in it."""
-        check_parameters(self)
-        self._scorer, self.classes_, self.costs_ = scorer, labels, scorer.costs
-        self.encoder_, self.calibrator_ = scorer.encoder, scorer.calibrator
-        self.threshold_ = scorer.score_threshold if scorer.rule == "empirical" else None
-        self.priors_ = np.array(scorer.priors)
-        self._known_types = dict(known_types)
-        self.column_types_ = {name: known_types[name] for name in features}
-        if named:
-            self.feature_names_in_ = np.array(list(features), dtype=object)
-
     def _keep_out_of_fold(self, raw: NDArray[np.float64], order: Rows, n_folds: int) -> None:
         self.n_folds_ = n_folds
         by_class = raw if raw.shape[1] == 1 else raw[:, list(self._scorer.codes)]
@@ -580,18 +456,6 @@ def _given_columns(n: int, **columns: ArrayLike | None) -> dict[str, Any]:
         if values.shape != (n,):
             raise ValueError(f"{name} must have shape ({n},), not {values.shape}")
     return given
-
-
-def _has_names(X: Any) -> bool:
-    # One of scipy's sparse formats is a dict.
-    return (isinstance(X, Mapping) and not issparse(X)) or hasattr(X, "columns")
-
-
-def _named_as(X: Any, names: list[str]) -> dict[str, NDArray[Any]]:
-    array = np.asarray(X)
-    if array.ndim != 2 or array.shape[1] != len(names):
-        raise ValueError(f"expected {len(names)} columns, got an array of shape {array.shape}")
-    return {name: array[:, j] for j, name in enumerate(names)}
 
 
 def _weights_of_all(sample_weight: ArrayLike | None, y: NDArray[np.intp]) -> NDArray[np.float64]:
