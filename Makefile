@@ -19,19 +19,22 @@ BRANCHES := $(addprefix costboost/,cost_cells.py cost_ranges.py cost_specs.py co
 BRANCH_TESTS := $(patsubst %,tests/costboost/test_%.py,cost_ranges cost_specs costs decisions review thresholds) \
     $(addprefix tests/service/,artifacts api/test_access.py api/test_quotas.py test_storage_faults.py \
     ui/test_session.py usecases/test_access.py)
-#: Tests that touch each package the product stands on.
-LOWEST_TESTS ?= $(addprefix tests/,costboost/test_costs.py costboost/test_model.py costboost/test_persistence.py \
+#: Tests that touch each package the product stands on, with the lowest versions and with the newest.
+QUICK_TESTS ?= $(addprefix tests/,costboost/test_costs.py costboost/test_model.py costboost/test_persistence.py \
     costboost/test_scorer.py service/artifacts service/db service/domain service/rows service/api/test_predictions.py \
     service/test_client.py service/test_end_to_end.py service/test_settings.py)
 # Kernels of another numba are kept apart, and compiled before tests that have deadlines.
 LOWEST_PYTHON := NUMBA_CACHE_DIR=$(CURDIR)/.venv-lowest/numba .venv-lowest/bin/python
+# The newest Python here that is supported; the newest numpy and scipy are for 3.12 or later.
+NEWEST ?= $(shell command -v python3.13 || command -v python3.12 || command -v python3.11 || command -v python3)
+NEWEST_PYTHON := NUMBA_CACHE_DIR=$(CURDIR)/.venv-newest/numba .venv-newest/bin/python
 LOWEST := $(BIN)/uv pip install --quiet --python .venv-lowest/bin/python --resolution lowest-direct
 comma := ,
 empty :=
 listed = $(subst $(empty) $(empty),$(comma),$(strip $(1)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-lowest coverage coverage-branch mutation chaos fuzz audit vulnerabilities secrets compose-test check format bench bench-full load data paper money docs serve clean constraints vendor
+.PHONY: help demo test test-slow test-lowest test-newest coverage coverage-branch mutation chaos fuzz audit vulnerabilities secrets compose-test check format bench bench-full load data paper money docs serve clean constraints vendor
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,12 +49,19 @@ test-slow: $(VENV)/.installed ## the slow tier
 	@scripts/faketime.sh
 	@$(BIN)/python -m pytest -m slow
 
-test-lowest: $(VENV)/.audit ## with the lowest versions that pyproject.toml allows, in .venv-lowest; all tests: LOWEST_TESTS=
+test-lowest: $(VENV)/.audit ## with the lowest versions that pyproject.toml allows, in .venv-lowest; all tests: QUICK_TESTS=
 	@test -x .venv-lowest/bin/python || $(PYTHON) -m venv .venv-lowest
 	@$(LOWEST) 'hatchling>=1.27' editables
 	@$(LOWEST) --no-build-isolation --editable '.[dev]'
 	@$(LOWEST_PYTHON) -c 'from costboost import warming; warming.warm()'
-	@$(LOWEST_PYTHON) -m pytest $(LOWEST_TESTS) -m "not slow"
+	@$(LOWEST_PYTHON) -m pytest $(QUICK_TESTS) -m "not slow"
+
+test-newest: $(VENV)/.audit ## with the newest versions that pyproject.toml allows, in .venv-newest; NEWEST=python3.13, QUICK_TESTS=
+	@rm -rf .venv-newest && $(NEWEST) -m venv .venv-newest
+	@$(BIN)/uv pip install --quiet --python .venv-newest/bin/python 'hatchling>=1.27' editables
+	@$(BIN)/uv pip install --quiet --python .venv-newest/bin/python --no-build-isolation --editable '.[dev]'
+	@$(NEWEST_PYTHON) -c 'from costboost import warming; warming.warm()'
+	@$(NEWEST_PYTHON) -m pytest $(QUICK_TESTS) -m "not slow"
 
 coverage: $(VENV)/.installed ## lines of the library that its tests run; fails below 95 %
 	@$(BIN)/python -m pytest tests/costboost costboost -m "not slow" -n 2 --dist loadfile -q \
@@ -103,8 +113,8 @@ bench: $(VENV)/.bench ## speed of training, scoring and serving beside named pee
 bench-full: $(VENV)/.bench ## the same with large tables; writes docs/benchmarks/speed.md
 	@cd benchmarks && ../$(BIN)/python -m speed
 
-load: $(VENV)/.bench ## single rows at 1, 8 and 64 connections, idle and while both slots train, beside bare Starlette
-	@cd benchmarks && ../$(BIN)/python -m speed.under_load
+load: $(VENV)/.bench ## single rows at 1, 8 and 64 connections: idle, while both slots train, beside uploads; LOAD="--minutes 60" memory
+	@cd benchmarks && ../$(BIN)/python -m speed.under_load $(LOAD)
 
 data: $(VENV)/.service ## build the data sets of `make paper` and `make money` in ./data out of public Python packages
 	@$(BIN)/python benchmarks/data.py
@@ -119,7 +129,7 @@ serve: $(VENV)/.service ## API and worker on http://127.0.0.1:8000, data kept in
 	@exec $(BIN)/costboost serve --data-dir var
 
 clean: ## remove the environment and every cache; leaves ./var, where `make serve` keeps its data
-	rm -rf $(VENV) .venv-constraints .venv-lowest benchmarks/environments .mypy_cache .ruff_cache .pytest_cache .hypothesis \
+	rm -rf $(VENV) .venv-constraints .venv-lowest .venv-newest benchmarks/environments .mypy_cache .ruff_cache .pytest_cache .hypothesis \
 	    .import_linter_cache .coverage htmlcov mutants build dist site
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 

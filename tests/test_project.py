@@ -110,6 +110,7 @@ def installed_with(name: str, extras: set[str], seen: set[tuple[str, str]] | Non
         "test",
         "test-slow",
         "test-lowest",
+        "test-newest",
         "audit",
         "mutation",
         "secrets",

@@ -99,7 +99,7 @@ def _uploads(quick: bool) -> list[Table]:
             servers.fastapi(homes["fastapi"]) as peer,
         ):
             for turn in range(3):
-                for name, server, send in ((OURS, ours, _send_raw), (UPLOAD_FILE, peer, _send_form)):
+                for name, server, send in ((OURS, ours, send_raw), (UPLOAD_FILE, peer, _send_form)):
                     reset_peak(server.process.pid)
                     resident, spent = server.process.memory_info().rss, server.cpu()
                     send(server, size)
@@ -117,7 +117,8 @@ def _uploads(quick: bool) -> list[Table]:
     ]
 
 
-def _send_raw(server: Server, size: int) -> None:
+def send_raw(server: Server, size: int) -> None:
+    """Upload a table of so many bytes that is refused at its first line."""
     status = _send(server, "/v1/datasets?label=a", "text/csv", _filler(size))
     if status != 422:
         raise RuntimeError(f"the upload ended with {status}")

@@ -70,7 +70,7 @@ def train(folder: Path, rounds: int = 100) -> None:
     """Train 100 stumps on 30 columns by the service itself."""
     with _costboost(folder, (), {}) as server:
         url = f"http://127.0.0.1:{server.port}/v1"
-        dataset = call(f"{url}/datasets?label=label", _csv(*draws.dense(5_000, len(COLUMNS))), "text/csv")
+        dataset = call(f"{url}/datasets?label=label", csv(*draws.dense(5_000, len(COLUMNS))), "text/csv")
         wish = {
             "model": MODEL,
             "dataset": dataset["id"],
@@ -127,7 +127,8 @@ def _logistic(path: Path) -> None:
     joblib.dump(LogisticRegression(max_iter=500).fit(X, y), path)
 
 
-def _csv(X: Any, y: Any) -> bytes:
+def csv(X: Any, y: Any) -> bytes:
+    """Write a table as a CSV with its label."""
     lines = [",".join((*COLUMNS, "label"))]
     lines += [
         ",".join((*map(repr, row), str(label))) for row, label in zip(X.tolist(), y.tolist(), strict=True)

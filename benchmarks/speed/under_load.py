@@ -1,34 +1,53 @@
-"""Single rows over HTTP while nothing else happens, and while every slot trains: `make load`."""
+"""Single rows over HTTP while nothing else happens, while all slots train and beside uploads: `make load`."""
 
 import argparse
 import json
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from . import draws, servers
+from . import draws, servers, soak
+from .intake import send_raw
 from .load import Answers, Traffic, drive, post
+from .memory import peak_of, reset_peak
 from .servers import COLUMNS, MODEL, Server
 from .serving import PREDICT
 
+DOCS = Path(__file__).parents[2] / "docs" / "benchmarks"
 CONNECTIONS = (1, 8, 64)
 SLOTS = 2
+UPLOAD_BYTES = 500 * 10**6
 
 
 def main() -> None:
     """Measure, and print a table."""
     parser = argparse.ArgumentParser(prog="make load", description=__doc__)
     parser.add_argument("--seconds", type=float, default=5.0, help="of each measurement")
-    seconds = parser.parse_args().seconds
+    parser.add_argument(
+        "--minutes", type=float, help="instead, use it for so long at a low rate; writes the page on memory"
+    )
+    given = parser.parse_args()
     with TemporaryDirectory() as name:
         folder, bare = Path(name, "ours"), Path(name, "bare")
         folder.mkdir()
         bare.mkdir()
         servers.train(folder)
-        with servers.starlette(bare) as peer, servers.costboost(folder, worker=SLOTS) as ours:
-            _measure(ours, peer, seconds)
+        if given.minutes is not None:
+            with servers.costboost(folder, worker=SLOTS) as ours:
+                looks = soak.run(ours, given.minutes)
+            soak.publish(
+                looks, BENCHMARKS / "results" / "memory.csv", BENCHMARKS.parent / "docs" / "benchmarks"
+            )
+            return
+        limit = str(2 * UPLOAD_BYTES)
+        with (
+            servers.starlette(bare) as peer,
+            servers.costboost(folder, worker=SLOTS, max_upload_bytes=limit) as ours,
+        ):
+            _measure(ours, peer, given.seconds)
 
 
 def _measure(ours: Server, peer: Server, seconds: float) -> None:
@@ -59,6 +78,13 @@ def _measure(ours: Server, peer: Server, seconds: float) -> None:
         added = busy[connections].milliseconds(99) - idle[connections].milliseconds(99)
         print(f"{connections} connections: p50 is {ratio:.1f} times that of bare Starlette; ", end="")
         print(f"training adds {added:.1f} ms to p99")
+    reset_peak(ours.process.pid)
+    with _uploading(ours) as uploads:
+        beside = drives("beside uploads", ours, PREDICT)
+    for connections in CONNECTIONS:
+        added = beside[connections].milliseconds(99) - idle[connections].milliseconds(99)
+        print(f"{connections} connections: uploads of {UPLOAD_BYTES // 10**6} MB add {added:.1f} ms to p99")
+    print(f"{len(uploads)} uploads meanwhile; highest memory {peak_of(ours.process.pid) / 2**20:.0f} MiB")
     after = ours.process.memory_info().rss
     print(f"memory of the API: {before / 2**20:.0f} MiB, afterwards {after / 2**20:.0f} MiB")
 
@@ -86,6 +112,25 @@ def _training(ours: Server) -> Iterator[None]:
         if state["status"] != "running":
             raise RuntimeError(f"a training ended too soon: {state}")
         servers.call(f"{path}/cancel", b"", "application/json")
+
+
+@contextmanager
+def _uploading(ours: Server) -> Iterator[list[float]]:
+    """Send one large table after another, each refused at its first line once all of it was received."""
+    done, over, seconds = threading.Event(), threading.Event(), list[float]()
+
+    def upload() -> None:
+        while not done.is_set():
+            began = time.monotonic()
+            send_raw(ours, UPLOAD_BYTES)
+            seconds.append(time.monotonic() - began)
+        over.set()
+
+    threading.Thread(target=upload, name="uploads", daemon=True).start()
+    yield seconds
+    done.set()
+    if not over.wait(120.0):
+        raise RuntimeError("an upload does not end")
 
 
 if __name__ == "__main__":
