@@ -100,7 +100,7 @@ class _Use:
         for _ in range(SINGLE_ROWS):
             self._post(PREDICT, {"rows": self._rows[:1]})
         self._post(PREDICT, {"rows": self._rows})
-        for path in ("/v1/models", "/v1/datasets", "/v1/training-jobs", "/readyz", "/metrics"):
+        for path in ("/v1/models", "/v1/datasets", "/v1/training-jobs", "/livez", "/metrics"):
             with urllib.request.urlopen(self._url + path, timeout=60) as answer:
                 answer.read()
         try:
@@ -151,7 +151,7 @@ def _page(looks: list[Look]) -> str:
             "# Memory over time",
             "",
             f'Written by `make load LOAD="--minutes N"`. {looks[-1].seconds / 60:.0f} minutes. In each second'
-            f" {SINGLE_ROWS} single rows, a batch of 200, three lists, `/readyz`, `/metrics` and a refusal;"
+            f" {SINGLE_ROWS} single rows, a batch of 200, three lists, `/livez`, `/metrics` and a refusal;"
             " in each minute an upload, a training, and a long training that is cancelled a minute later. "
             f"{machine.describe()}.",
             "",

@@ -38,9 +38,7 @@ def main() -> None:
         if given.minutes is not None:
             with servers.costboost(folder, worker=SLOTS) as ours:
                 looks = soak.run(ours, given.minutes)
-            soak.publish(
-                looks, BENCHMARKS / "results" / "memory.csv", BENCHMARKS.parent / "docs" / "benchmarks"
-            )
+            soak.publish(looks, DOCS)
             return
         limit = str(2 * UPLOAD_BYTES)
         with (

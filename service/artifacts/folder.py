@@ -134,6 +134,8 @@ class FolderStore:
     def discard(self, sha256: str, seconds: float) -> bool:
         """Remove an artifact of that age; False when it is gone, or somebody has just stored it again."""
         path = self._path(sha256)
+        if age_of(path) < seconds:
+            return False
         aside = self._incoming / secrets.token_hex(16)
         try:
             path.rename(aside)

@@ -5,6 +5,10 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
+#: Bytes that were stored, or stored again, since may belong to a row that is about to be written: who deletes
+#: the last row that names them leaves them to the sweep.
+YOUNG_SECONDS = 3600.0
+
 
 class ArtifactStore(Protocol):
     """Bytes under the sha256 of what they are: written whole or not at all, checked when they are read.

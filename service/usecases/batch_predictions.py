@@ -1,5 +1,6 @@
 """Batch predictions as those see them who ask for them: checked, queued, read; and their files."""
 
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any, BinaryIO
@@ -23,7 +24,7 @@ from service.learning import PricedCosts
 from service.logs import request_id
 from service.queue import JobQueue
 from service.usecases import jobs
-from service.usecases.datasets import Intake, Upload, guarded
+from service.usecases.datasets import Intake, Upload, guarded, kept_unless_refused
 from service.usecases.jobs import JobView
 from service.usecases.labelled_rows import check_inputs, no_review_action, no_time_column
 from service.usecases.naming import dataset_called
@@ -110,18 +111,14 @@ def submit(
     else:
         rows = _file_rows(intake, asked, upload, job_id, trained_on)
     job = _job(job_id, tenant, asked, rows)
-    try:
-        with sessions.begin() as session:
-            _require_dataset(session, rows, tenant)
-            jobs.require_room(session, tenant, queued_jobs)
-            rows_of_jobs.add(session, job)
-            queue.enqueue(session, job.id)
-            idempotency.sign(session, receipt, f"/v1/batch-predictions/{job.id}")
-            return jobs.view(session, job)
-    except BaseException:
-        if rows.dataset_id is None:
-            intake.store.delete(rows.sha256)
-        raise
+    own = nullcontext() if rows.dataset_id else kept_unless_refused(intake.store, rows.sha256)
+    with own, sessions.begin() as session:
+        _require_dataset(session, rows, tenant)
+        jobs.require_room(session, tenant, queued_jobs)
+        rows_of_jobs.add(session, job)
+        queue.enqueue(session, job.id)
+        idempotency.sign(session, receipt, f"/v1/batch-predictions/{job.id}")
+        return jobs.view(session, job)
 
 
 def read_batch(readers: Sessions, tenant: str, job_id: str) -> BatchView:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from sqlalchemy.orm import Session, sessionmaker
 
-from service.artifacts.store import ArtifactStore
+from service.artifacts.store import YOUNG_SECONDS, ArtifactStore
 from service.db import audit_log, batch_predictions
 from service.db import jobs as rows_of_jobs
 from service.domain.batch_predictions import BatchPrediction
@@ -56,4 +56,7 @@ def _clear(sessions: Sessions, store: ArtifactStore, queue: JobQueue, job: Batch
     with sessions() as session:
         unused = batch_predictions.unused_files(session, digests)
     for digest in unused:
-        store.delete(digest)
+        if digest == own_input:
+            store.delete(digest)  # its owner is written into it, so that nobody else stores the same
+        else:
+            store.discard(digest, YOUNG_SECONDS)

@@ -1,7 +1,8 @@
 """Taking tables in, finding, describing and deleting them."""
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,7 +13,14 @@ from sqlalchemy.orm import Session, sessionmaker
 from service.artifacts.store import ArtifactStore
 from service.db import audit_log, datasets, idempotency
 from service.domain.datasets import Column, Dataset, IntakeLimits, IntakeOptions
-from service.domain.errors import ConflictError, FieldError, InvalidError, MalformedError, NotFoundError
+from service.domain.errors import (
+    ConflictError,
+    CostboostError,
+    FieldError,
+    InvalidError,
+    MalformedError,
+    NotFoundError,
+)
 from service.domain.ids import new_id
 from service.domain.receipts import Receipt
 from service.processes.guard import Ending, Guard, Outcome
@@ -74,15 +82,25 @@ def create_dataset(
         `storage_full`.
     """
     dataset = take_in(intake, tenant, upload, options)
-    try:
-        with sessions() as session:
-            datasets.add_dataset(session, dataset)
-            idempotency.sign(session, receipt, f"/v1/datasets/{dataset.id}")
-            session.commit()
-    except BaseException:
-        intake.store.delete(dataset.content_sha256)
-        raise
+    with kept_unless_refused(intake.store, dataset.content_sha256), sessions() as session:
+        datasets.add_dataset(session, dataset)
+        idempotency.sign(session, receipt, f"/v1/datasets/{dataset.id}")
+        session.commit()
     return dataset
+
+
+@contextmanager
+def kept_unless_refused(store: ArtifactStore, content_sha256: str) -> Iterator[None]:
+    """Delete content whose row is refused.
+
+    After any other error there may be a row all the same, since the answer to a commit can be lost; if there
+    is none, a sweep finds the bytes.
+    """
+    try:
+        yield
+    except CostboostError:
+        store.delete(content_sha256)
+        raise
 
 
 def take_in(intake: Intake, tenant: str, upload: Upload, options: IntakeOptions) -> Dataset:
@@ -181,7 +199,7 @@ def delete_dataset(
         target = f"/v1/datasets/{dataset.id}"
         audit_log.add(session, tenant, by, "dataset.delete", target, name=dataset.name)
         session.commit()
-    # After the row, so that no row ever points at nothing. No other dataset has these bytes.
+    # After the row, so that no row ever points at nothing. The owner is in the bytes: nobody stores the same.
     store.delete(dataset.content_sha256)
 
 

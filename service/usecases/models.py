@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session, sessionmaker
 
-from service.artifacts.store import ArtifactStore
+from service.artifacts.store import YOUNG_SECONDS, ArtifactStore
 from service.db import audit_log, registry
 from service.domain.errors import ConflictError, FieldError, InvalidError, NotFoundError
 from service.domain.ids import new_id
@@ -210,8 +210,9 @@ def _alias(session: Session, model: Model, name: str) -> Alias:
 
 
 def _delete_bytes(sessions: Sessions, store: ArtifactStore, versions: Iterable[Version]) -> None:
-    # After the commit: a crash in between leaves bytes without a row, never a row without bytes.
+    # After the commit: a crash in between leaves bytes without a row, never a row without bytes. An equal
+    # training or import may have stored the same bytes just now, and write its row next.
     digests = [digest for version in versions for digest in version.artifacts]
     with sessions() as session:
         for digest in registry.unused_artifacts(session, digests):
-            store.delete(digest)
+            store.discard(digest, YOUNG_SECONDS)

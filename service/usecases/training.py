@@ -22,7 +22,7 @@ from service.logs import request_id
 from service.queue import JobQueue
 from service.rows import read_parquet
 from service.usecases import ingredients, jobs
-from service.usecases.datasets import Intake, Upload, take_in
+from service.usecases.datasets import Intake, Upload, kept_unless_refused, take_in
 from service.usecases.jobs import JobView
 from service.usecases.planning import Ceilings, plan
 
@@ -91,7 +91,7 @@ def submit_upload(
     """Take a table in and submit a job on it, both or neither; `spec.dataset` is replaced by its id."""
     dataset = take_in(intake, tenant, upload, options)
     placed = spec.model_copy(update={"dataset": dataset.id})
-    try:
+    with kept_unless_refused(intake.store, dataset.content_sha256):
         return submit(
             sessions,
             readers,
@@ -103,9 +103,6 @@ def submit_upload(
             new=dataset,
             receipt=receipt,
         )
-    except BaseException:
-        intake.store.delete(dataset.content_sha256)
-        raise
 
 
 def read_job(readers: Sessions, tenant: str, job_id: str) -> TrainingView:

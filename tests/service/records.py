@@ -1,9 +1,13 @@
 """Rows for tests that need some before anything is trained or predicted: versions, decision records."""
 
+import os
+import time
 from datetime import UTC, datetime
 from itertools import count
 from typing import Any
 
+from service.artifacts.folder import FolderStore
+from service.artifacts.store import ArtifactStore
 from service.db import models as versions
 from service.db.tables import DatasetRow, TrainingJobRow
 from service.domain.decision_records import DecisionRecord
@@ -12,6 +16,13 @@ from service.domain.training import JobStatus, TrainingJob, TrainingSpec
 from service.wiring import Wiring
 
 _numbers = count()
+
+
+def grown_old(store: ArtifactStore) -> None:
+    """Make all that a folder holds two hours old."""
+    assert isinstance(store, FolderStore)
+    for digest in store.list():
+        os.utime(store.root / digest[:2] / digest[2:4] / digest, (time.time() - 7200,) * 2)
 
 
 def add_version(

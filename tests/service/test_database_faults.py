@@ -1,10 +1,13 @@
 """The database or the way to it fails: 503 meanwhile, in bounded time, and afterwards all is as before."""
 
+import json
 import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx2
@@ -13,7 +16,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
 from service.db import engine, postgresql
-from tests.service.conftest import NewDatabase, Service, problem, running, settings_for
+from tests.service.conftest import NewDatabase, Service, problem, running, settings_for, table
 from tests.service.fault_proxy import FaultProxy
 
 SPEC = {"name": "kept", "fn": 5, "fp": 1}
@@ -153,3 +156,41 @@ def test_a_foreign_writer_of_the_file_is_waited_for_and_then_told(
         foreign.execute("ROLLBACK")
         assert service.http.post("/v1/cost-specs", json=SPEC).status_code == 201
         foreign.close()
+
+
+@pytest.mark.parametrize("form", [False, True])
+def test_a_commit_whose_answer_is_lost_leaves_no_row_without_its_bytes(
+    sqlite_service: Service, monkeypatch: pytest.MonkeyPatch, form: bool
+) -> None:
+    """Each commit in turn is done, and its answer lost: who asked is told 503, and what there is is whole."""
+    http, csv = sqlite_service.http, table(60, seed=91 + form).encode()
+    dialect = sqlite_service.wiring.database.dialect
+    real = dialect.do_commit
+
+    def send() -> httpx2.Response:
+        if not form:
+            return http.post("/v1/datasets", content=csv, headers={"Content-Type": "text/csv"})
+        spec = {"model": "lost", "costs": {"fn": 5, "fp": 1}}
+        return http.post(
+            "/v1/training-jobs",
+            files={"dataset": ("t.csv", csv, "text/csv")},
+            data={"spec": json.dumps(spec)},
+        )
+
+    for step in count():
+        commits = count()
+
+        def commit(connection: Any, commits: Iterator[int] = commits, step: int = step) -> None:
+            real(connection)
+            if next(commits) == step:
+                raise sqlite3.OperationalError("the answer is lost")
+
+        with monkeypatch.context() as patched:
+            patched.setattr(dialect, "do_commit", commit)
+            answer = send()
+        if answer.is_success:
+            break
+        unavailable(answer)
+        for one in http.get("/v1/datasets", params={"limit": 200}).json()["data"]:
+            assert http.get(f"/v1/datasets/{one['id']}/content").status_code == 200, step
+    assert step > 0

@@ -13,7 +13,7 @@ import pytest
 
 from tests.service.api.test_simulations import REVIEW as LOOK
 from tests.service.conftest import Service, problem, table
-from tests.service.records import add_version
+from tests.service.records import add_version, grown_old
 
 only_sqlite = pytest.mark.parametrize("service", ["sqlite"], indirect=True)
 PATH = "/v1/batch-predictions"
@@ -284,6 +284,7 @@ def test_what_is_deleted_takes_its_files_along(files: tuple[Service, str]) -> No
     first, second = (wait(service, send(service, few)) for _ in range(2))
     sizes = [len(set(store.list()))]
     assert output(service, first) == output(service, second)
+    grown_old(store)
     for one in (first, second):
         assert service.http.delete(f"{PATH}/{one['id']}").status_code == 204
         problem(service.http.get(f"{PATH}/{one['id']}/output"), 404, "not_found")

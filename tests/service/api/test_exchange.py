@@ -10,6 +10,7 @@ import httpx2
 import pytest
 
 from tests.service.conftest import Service, problem, table
+from tests.service.records import grown_old
 
 ZIP = {"Content-Type": "application/zip"}
 ROWS = [{"amount": 500.0, "hour": 3, "merchant": "d"}, {"amount": 5.0, "hour": 12, "merchant": None}]
@@ -221,6 +222,7 @@ def test_it_can_go_on_and_goes_with_its_bytes(service: Service, exported: bytes)
     assert service.http.get(f"{path}/1/artifact").status_code == 200
     lineage = service.http.get(f"{path}/1/card").json()["lineage"]
     kept = [lineage[name] for name in ("artifact_sha256", "report_sha256", "test_part_sha256")]
+    grown_old(store)
     for name in ("onward", "traveller"):
         assert all(store.exists(digest) for digest in kept)
         etag = service.http.get(f"/v1/models/{name}").headers["etag"]

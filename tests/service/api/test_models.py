@@ -181,6 +181,7 @@ def test_an_aliased_version_stays_and_another_goes_with_its_bytes(
     http, store = fresh_service.http, fresh_service.wiring.store
     problem(http.delete("/v1/models/cards/versions/1"), 409, "alias_in_use")
     digest = http.get("/v1/models/cards/versions/2").json()["artifact_sha256"]
+    records.grown_old(store)
     assert http.delete("/v1/models/cards/versions/2").status_code == 204
     assert not store.exists(digest)
     problem(http.get("/v1/models/cards/versions/2"), 404, "not_found")
@@ -192,6 +193,18 @@ def test_bytes_that_two_versions_share_stay_with_the_other(fresh_service: Servic
     add_version(data=b"same")
     assert fresh_service.http.delete("/v1/models/cards/versions/2").status_code == 204
     assert fresh_service.http.get("/v1/models/cards/versions/1/artifact").content == b"same"
+
+
+def test_bytes_that_an_equal_training_has_just_stored_stay_for_its_row(
+    fresh_service: Service, add_version: Add
+) -> None:
+    add_version()
+    add_version(data=b"equal")
+    store = fresh_service.wiring.store
+    records.grown_old(store)
+    digest = store.put(b"equal")
+    assert fresh_service.http.delete("/v1/models/cards/versions/2").status_code == 204
+    assert store.read(digest) == b"equal"
 
 
 def test_a_deleted_alias_frees_its_version(fresh_service: Service, add_version: Add) -> None:
@@ -212,6 +225,7 @@ def test_a_model_goes_with_all_it_has(fresh_service: Service, add_version: Add) 
     http = fresh_service.http
     problem(http.delete("/v1/models/cards"), 428, "precondition_required")
     etag = http.get("/v1/models/cards").headers["etag"]
+    records.grown_old(fresh_service.wiring.store)
     assert http.delete("/v1/models/cards", headers={"If-Match": etag}).status_code == 204
     problem(http.get("/v1/models/cards"), 404, "not_found")
     assert list(fresh_service.wiring.store.list()) == []

@@ -27,7 +27,7 @@ from service.usecases import sweeping
 from service.usecases.sweeping import Report
 from service.wiring import Wiring, wire
 from tests.service.conftest import settings_for
-from tests.service.records import add_version, record
+from tests.service.records import add_version, grown_old, record
 
 NOW = datetime.now(UTC)
 DAY = timedelta(days=1)
@@ -99,6 +99,7 @@ def test_batch_predictions_are_kept_as_long_as_their_model_says(wiring: Wiring) 
             row.finished_at, row.input_sha256 = over, wiring.store.put(name.encode())
             row.output_sha256 = None if over is None else wiring.store.put(f"of {name}".encode())
             session.add(row)
+    grown_old(wiring.store)
     assert swept(wiring) == {"batch_predictions": 2}
     assert len(set(wiring.store.list())) == 5
     with wiring.readers() as session:
