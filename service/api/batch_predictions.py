@@ -15,10 +15,10 @@ from starlette.responses import Response, StreamingResponse
 from service.api.conditions import IMMUTABLE
 from service.api.context import Receipted, Sender, Tenant, Wired
 from service.api.datasets import intake_limiter, intake_of
+from service.api.job_shapes import JobErrorOut, stand_of
 from service.api.lists import ListSlice, Page, page
 from service.api.problems import responses
 from service.api.routes import StrictRoute
-from service.api.training_job_shapes import JobErrorOut, error_of
 from service.api.uploads import is_form, receive_form
 from service.api.waiting import RETRY_SECONDS, read_waiting
 from service.domain import strict_json
@@ -131,24 +131,13 @@ class BatchPredictionOut(BaseModel):
         """Show a batch prediction."""
         job = view.job
         return cls(
-            id=job.id,
-            status=job.status,
-            done=job.status.done,
             model=job.model,
             version=job.version,
             dataset=job.dataset_id,
             cost_spec=job.spec["cost_spec"],
             rows=job.spec["rows"],
             output=job.spec["output"],
-            attempt=job.attempt,
-            progress=job.progress,
-            queue_position=view.queue_position,
-            created_at=job.created_at,
-            started_at=job.started_at,
-            finished_at=job.finished_at,
-            heartbeat_at=job.heartbeat_at,
-            result=job.result,
-            error=error_of(job),
+            **stand_of(view),
         )
 
 
@@ -231,7 +220,7 @@ def list_batch_predictions(
     status: Annotated[JobStatus | None, Query(description="Only jobs that stand so.")] = None,
 ) -> Page[BatchPredictionOut]:
     """List the batch predictions, newest first."""
-    found = batch_predictions.list_batches(wired.readers, tenant, part.fetch, part.after, status)
+    found = jobs.list_jobs(wired.readers, BatchPrediction, tenant, part.fetch, part.after, status=status)
     return page(request, response, part, found, key=lambda view: view.job.id, show=BatchPredictionOut.of)
 
 
@@ -245,7 +234,7 @@ async def read_batch_prediction(
     *, request: Request, response: Response, wired: Wired, tenant: Tenant, batch_prediction: str
 ) -> BatchPredictionOut:
     """Read how it stands; `Prefer: wait=20` waits up to so many seconds for its end."""
-    read = functools.partial(batch_predictions.read_batch, wired.readers, tenant, batch_prediction)
+    read = functools.partial(jobs.read, wired.readers, BatchPrediction, tenant, batch_prediction)
     view = await read_waiting(request, response, read)
     return BatchPredictionOut.of(view)
 

@@ -12,14 +12,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from service.api.context import Tenant, Wired
+from service.api.job_shapes import JobErrorOut, stand_of
 from service.api.lists import ListSlice, Page, page
 from service.api.problems import responses
 from service.api.routes import StrictRoute
-from service.api.training_job_shapes import JobErrorOut, error_of
 from service.api.waiting import read_waiting
 from service.domain.intake_jobs import IntakeJob
 from service.domain.training import JobStatus, Progress
-from service.usecases import intake_jobs, jobs
+from service.usecases import jobs
 from service.usecases.intake_jobs import IntakeView
 
 router = APIRouter(route_class=StrictRoute, tags=["datasets"])
@@ -66,19 +66,8 @@ class IntakeJobOut(BaseModel):
         """Show an intake job."""
         job = view.job
         return cls(
-            id=job.id,
-            status=job.status,
-            done=job.status.done,
             name=job.options.name,
-            attempt=job.attempt,
-            progress=job.progress,
-            queue_position=view.queue_position,
-            created_at=job.created_at,
-            started_at=job.started_at,
-            finished_at=job.finished_at,
-            heartbeat_at=job.heartbeat_at,
-            result=job.result,
-            error=error_of(job),
+            **stand_of(view),
         )
 
 
@@ -95,7 +84,7 @@ def list_intake_jobs(
     status: Annotated[JobStatus | None, Query(description="Only jobs that stand so.")] = None,
 ) -> Page[IntakeJobOut]:
     """List the intake jobs, newest first."""
-    found = intake_jobs.list_jobs(wired.readers, tenant, part.fetch, part.after, status)
+    found = jobs.list_jobs(wired.readers, IntakeJob, tenant, part.fetch, part.after, status=status)
     return page(request, response, part, found, key=lambda view: view.job.id, show=IntakeJobOut.of)
 
 
@@ -109,7 +98,7 @@ async def read_intake_job(
     *, request: Request, response: Response, wired: Wired, tenant: Tenant, intake_job: str
 ) -> IntakeJobOut:
     """Read how it stands; `Prefer: wait=20` waits up to so many seconds for its end."""
-    read = functools.partial(intake_jobs.read_job, wired.readers, tenant, intake_job)
+    read = functools.partial(jobs.read, wired.readers, IntakeJob, tenant, intake_job)
     view = await read_waiting(request, response, read)
     return IntakeJobOut.of(view)
 

@@ -2,15 +2,13 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.config import JsonDict
 
-from service.api.problems import Fault
+from service.api.job_shapes import JobErrorOut, stand_of
 from service.domain.training import (
-    FailureCode,
-    Job,
     JobStatus,
     Progress,
     SettledSpec,
@@ -72,22 +70,6 @@ SPEC_BODY: dict[str, Any] = {
 }
 
 
-class JobErrorOut(BaseModel):
-    """Why a job has no result."""
-
-    code: FailureCode | Literal["cancelled"]
-    detail: str
-    errors: list[Fault] = Field(default=[], description="First faults of what was given to the job.")
-    errors_total: int = 0
-
-
-def error_of(job: Job) -> JobErrorOut | None:
-    """Say why a job has no result."""
-    if job.status is JobStatus.CANCELLED:
-        return JobErrorOut(code="cancelled", detail="the job was cancelled on request")
-    return None if job.error is None else JobErrorOut.model_validate(job.error.model_dump())
-
-
 class NoticeOut(BaseModel):
     """Something that is allowed, but perhaps not meant."""
 
@@ -131,23 +113,12 @@ class JobOut(BaseModel):
         """Show a job."""
         job = view.job
         return cls(
-            id=job.id,
-            status=job.status,
-            done=job.status.done,
             model=job.model,
             dataset=job.dataset_id,
             algorithm=job.spec.algorithm,
             requested_algorithm=requested_algorithm(job.spec),
             warnings=_warnings(job.spec),
-            attempt=job.attempt,
-            progress=job.progress,
-            queue_position=view.queue_position,
-            created_at=job.created_at,
-            started_at=job.started_at,
-            finished_at=job.finished_at,
-            heartbeat_at=job.heartbeat_at,
-            result=job.result,
-            error=error_of(job),
+            **stand_of(view),
         )
 
 

@@ -23,8 +23,8 @@ from service.api.training_job_shapes import SPEC_BODY, EventOut, EventPage, JobO
 from service.api.uploads import is_form, read_options, receive_form
 from service.api.waiting import RETRY_SECONDS, read_waiting
 from service.domain.receipts import Receipt
-from service.domain.training import JobStatus, TrainingSpec
-from service.usecases import training
+from service.domain.training import JobStatus, TrainingJob, TrainingSpec
+from service.usecases import jobs, training
 from service.usecases.planning import Ceilings, plan
 from service.usecases.training import TrainingView
 from service.wiring import Wiring
@@ -129,7 +129,9 @@ def list_training_jobs(
     model: Annotated[str | None, Query(max_length=64, description="Only jobs for this model.")] = None,
 ) -> Page[JobOut]:
     """List the training jobs, newest first."""
-    found = training.list_jobs(wired.readers, tenant, part.fetch, part.after, status=status, model=model)
+    found = jobs.list_jobs(
+        wired.readers, TrainingJob, tenant, part.fetch, part.after, status=status, model=model
+    )
     return page(request, response, part, found, key=lambda view: view.job.id, show=JobOut.of)
 
 
@@ -143,7 +145,7 @@ async def read_training_job(
     *, request: Request, response: Response, wired: Wired, tenant: Tenant, job: str
 ) -> JobOut:
     """Read how a job stands; `Prefer: wait=20` waits up to so many seconds for its end."""
-    read = functools.partial(training.read_job, wired.readers, tenant, job)
+    read = functools.partial(jobs.read, wired.readers, TrainingJob, tenant, job)
     view = await read_waiting(request, response, read)
     shown = JobOut.of(view)
     if shown.done:
@@ -163,7 +165,7 @@ async def read_training_job(
 )
 def cancel_training_job(*, response: Response, wired: Wired, tenant: Tenant, job: str) -> JobOut:
     """Ask a job to end; it can no longer succeed once this is answered. Twice is safe."""
-    view = training.cancel(wired.sessions, wired.queue, tenant, job)
+    view = jobs.cancel(wired.sessions, wired.queue, TrainingJob, tenant, job)
     response.headers["Location"] = f"/v1/training-jobs/{job}"
     return JobOut.of(view)
 
@@ -228,7 +230,7 @@ def first_event(request: Request) -> int:
 
 
 async def _read(wired: Wiring, tenant: str, job: str) -> TrainingView:
-    return await anyio.to_thread.run_sync(training.read_job, wired.readers, tenant, job)
+    return await anyio.to_thread.run_sync(jobs.read, wired.readers, TrainingJob, tenant, job)
 
 
 def hash_of(shown: JobOut) -> str:

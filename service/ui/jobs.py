@@ -16,7 +16,7 @@ from service.ui.charts import Chart, Line, Written
 from service.ui.rendering import render, send_on
 from service.ui.routes import PageRoute
 from service.ui.units import currency_of_spec
-from service.usecases import training
+from service.usecases import jobs
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False, tags=["training-jobs"])
 
@@ -24,7 +24,7 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False, tags=["traini
 @router.get("/ui/jobs/{job}")
 def show_job(request: Request, wired: Wired, tenant: Tenant, job: str) -> Response:
     """Show how a job stands; a script keeps it up to date."""
-    view = training.read_job(wired.readers, tenant, job)
+    view = jobs.read(wired.readers, TrainingJob, tenant, job)
     currency = currency_of_spec(wired.readers, tenant, view.job.spec.cost_spec)
     return render(
         request,
@@ -41,14 +41,14 @@ def show_job(request: Request, wired: Wired, tenant: Tenant, job: str) -> Respon
 @router.get("/ui/jobs/{job}/events")
 async def watch_job(request: Request, wired: Wired, tenant: Tenant, job: str) -> Any:
     """Send how the job stands whenever it changes."""
-    view = await anyio.to_thread.run_sync(training.read_job, wired.readers, tenant, job)
+    view = await anyio.to_thread.run_sync(jobs.read, wired.readers, TrainingJob, tenant, job)
     return streamed(request, wired, tenant, view, first_event(request))
 
 
 @router.post("/ui/jobs/{job}/cancel")
 def cancel_job(request: Request, wired: Wired, tenant: Tenant, job: str) -> Response:
     """Ask a job to end."""
-    training.cancel(wired.sessions, wired.queue, tenant, job)
+    jobs.cancel(wired.sessions, wired.queue, TrainingJob, tenant, job)
     return send_on(request, f"/ui/jobs/{job}")
 
 

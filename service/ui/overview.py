@@ -10,11 +10,12 @@ from service.api.access import opened_by
 from service.api.context import Sender, Wired
 from service.domain.errors import NotFoundError
 from service.domain.models import CHAMPION, ModelView, Version
+from service.domain.training import TrainingJob
 from service.ui.lists import FETCH, After, part_of
 from service.ui.rendering import render
 from service.ui.routes import PageRoute
 from service.ui.units import currency_of
-from service.usecases import cost_specs, datasets, models, training
+from service.usecases import cost_specs, datasets, jobs, models
 from service.wiring import Wiring
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False, tags=["models"])
@@ -51,7 +52,7 @@ def show_overview(request: Request, wired: Wired, sender: Sender, after: After =
         "overview.html",
         lines=[_line(wired, tenant, view) for view in part.lines],
         after=part.after,
-        jobs=training.list_jobs(wired.readers, tenant, _JOBS) if sender.may(["train"]) else [],
+        jobs=jobs.list_jobs(wired.readers, TrainingJob, tenant, _JOBS) if sender.may(["train"]) else [],
         has_data=bool(datasets.list_datasets(wired.readers, tenant, 1, None)),
         has_costs=bool(cost_specs.list_cost_specs(wired.readers, tenant, 1, None)),
     )

@@ -16,12 +16,12 @@ from service.api.training_jobs import ceilings_of
 from service.domain import strict_json
 from service.domain.errors import NotFoundError, pointer
 from service.domain.faults import field_errors, refusal
-from service.domain.training import TrainingSpec
+from service.domain.training import TrainingJob, TrainingSpec
 from service.ui.forms import Form, Submitted, read_number, wrong
 from service.ui.lists import FETCH, After, part_of
 from service.ui.rendering import render, send_on
 from service.ui.routes import PageRoute
-from service.usecases import cost_specs, datasets, training
+from service.usecases import cost_specs, datasets, jobs, training
 from service.usecases.planning import plan
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False, tags=["training-jobs"])
@@ -55,7 +55,8 @@ class Field:
 @router.get("/ui/trainings")
 def list_trainings(request: Request, wired: Wired, tenant: Tenant, after: After = None) -> Response:
     """List the jobs, newest first."""
-    part = part_of(training.list_jobs(wired.readers, tenant, FETCH, after), key=lambda view: view.job.id)
+    found = jobs.list_jobs(wired.readers, TrainingJob, tenant, FETCH, after)
+    part = part_of(found, key=lambda view: view.job.id)
     return render(request, "trainings.html", jobs=part.lines, after=part.after)
 
 

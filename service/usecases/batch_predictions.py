@@ -1,4 +1,4 @@
-"""Batch predictions as those see them who ask for them: checked, queued, read; and their files."""
+"""Batch predictions as those see them who ask for them: checked and queued; and their files."""
 
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
@@ -19,7 +19,6 @@ from service.domain.ids import new_id
 from service.domain.models import Version
 from service.domain.predictions import Selector
 from service.domain.receipts import Receipt
-from service.domain.training import JobStatus
 from service.learning import PricedCosts
 from service.logs import request_id
 from service.queue import JobQueue
@@ -119,21 +118,6 @@ def submit(
         queue.enqueue(session, job.id)
         idempotency.sign(session, receipt, f"/v1/batch-predictions/{job.id}")
         return jobs.view(session, job)
-
-
-def read_batch(readers: Sessions, tenant: str, job_id: str) -> BatchView:
-    """Read one batch prediction."""
-    with readers() as session:
-        return jobs.view(session, jobs.find(session, BatchPrediction, tenant, job_id))
-
-
-def list_batches(
-    readers: Sessions, tenant: str, limit: int, after: str | None, status: JobStatus | None
-) -> list[BatchView]:
-    """List batch predictions, newest first."""
-    with readers() as session:
-        found = rows_of_jobs.list_jobs(session, BatchPrediction, tenant, limit, after, status=status)
-        return [jobs.view(session, job) for job in found]
 
 
 def open_output(

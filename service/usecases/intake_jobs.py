@@ -1,4 +1,4 @@
-"""Tables that are taken in by a worker: asked for, read, listed."""
+"""Tables that are asked to be taken in by a worker."""
 
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -11,7 +11,6 @@ from service.domain.datasets import IntakeOptions
 from service.domain.ids import new_id
 from service.domain.intake_jobs import IntakeJob
 from service.domain.receipts import Receipt
-from service.domain.training import JobStatus
 from service.logs import request_id
 from service.queue import JobQueue
 from service.usecases import jobs
@@ -69,18 +68,3 @@ def submit(
         queue.enqueue(session, job.id)
         idempotency.sign(session, receipt, f"/v1/intake-jobs/{job.id}")
         return jobs.view(session, job)
-
-
-def read_job(readers: Sessions, tenant: str, job_id: str) -> IntakeView:
-    """Read one intake job."""
-    with readers() as session:
-        return jobs.view(session, jobs.find(session, IntakeJob, tenant, job_id))
-
-
-def list_jobs(
-    readers: Sessions, tenant: str, limit: int, after: str | None, status: JobStatus | None
-) -> list[IntakeView]:
-    """List intake jobs, newest first."""
-    with readers() as session:
-        found = rows_of_jobs.list_jobs(session, IntakeJob, tenant, limit, after, status=status)
-        return [jobs.view(session, job) for job in found]

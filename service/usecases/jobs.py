@@ -42,6 +42,33 @@ def find(session: Session, kind: type[Kind], tenant: str, job_id: str) -> Kind:
     return job
 
 
+def read(readers: Sessions, kind: type[Kind], tenant: str, job_id: str) -> JobView[Kind]:
+    """Read how one job stands.
+
+    Raises
+    ------
+    NotFoundError
+    """
+    with readers() as session:
+        return view(session, find(session, kind, tenant, job_id))
+
+
+def list_jobs(
+    readers: Sessions,
+    kind: type[Kind],
+    tenant: str,
+    limit: int,
+    after: str | None = None,
+    *,
+    status: JobStatus | None = None,
+    model: str | None = None,
+) -> list[JobView[Kind]]:
+    """List jobs of a kind, newest first; trainings also of one model alone."""
+    with readers() as session:
+        found = jobs.list_jobs(session, kind, tenant, limit, after, status=status, model=model)
+        return [view(session, job) for job in found]
+
+
 def require_room(session: Session, tenant: str, most: int) -> None:
     """
     Count a tenant's waiting jobs, in the transaction that adds one.

@@ -1,4 +1,4 @@
-"""Training jobs as those see them who ask for them, and what the child of an attempt does."""
+"""Training jobs: asked for, and what the child of an attempt does."""
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -17,7 +17,7 @@ from service.domain.cautions import cautions_of_test
 from service.domain.datasets import Dataset, IntakeOptions
 from service.domain.ids import new_id
 from service.domain.receipts import Receipt
-from service.domain.training import JobStatus, TrainingJob, TrainingSpec
+from service.domain.training import TrainingJob, TrainingSpec
 from service.logs import request_id
 from service.queue import JobQueue
 from service.rows import read_parquet
@@ -103,32 +103,6 @@ def submit_upload(
             new=dataset,
             receipt=receipt,
         )
-
-
-def read_job(readers: Sessions, tenant: str, job_id: str) -> TrainingView:
-    """Read one job."""
-    with readers() as session:
-        return jobs.view(session, jobs.find(session, TrainingJob, tenant, job_id))
-
-
-def list_jobs(
-    readers: Sessions,
-    tenant: str,
-    limit: int,
-    after: str | None = None,
-    *,
-    status: JobStatus | None = None,
-    model: str | None = None,
-) -> list[TrainingView]:
-    """List jobs, newest first."""
-    with readers() as session:
-        found = rows_of_jobs.list_jobs(session, TrainingJob, tenant, limit, after, status=status, model=model)
-        return [jobs.view(session, job) for job in found]
-
-
-def cancel(sessions: Sessions, queue: JobQueue, tenant: str, job_id: str) -> TrainingView:
-    """Ask a job to end, see `jobs.cancel`."""
-    return jobs.cancel(sessions, queue, TrainingJob, tenant, job_id)
 
 
 def execute(

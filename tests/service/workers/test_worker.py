@@ -13,13 +13,13 @@ from typing import Any
 import psutil
 import pytest
 
-from service.db import jobs
+from service.db import jobs as rows_of_jobs
 from service.db.tables import DatasetRow, ExecutorRow
 from service.domain.errors import ConflictError
 from service.domain.ids import new_id
 from service.domain.training import JobStatus, TrainingJob, TrainingSpec
 from service.settings import load_settings
-from service.usecases import training, workers
+from service.usecases import jobs, workers
 from service.wiring import Wiring, wire
 from service.workers.keeper import WorkerKeeper
 from tests.service.conftest import PROMPT
@@ -73,18 +73,18 @@ class Bench:
         spec = TrainingSpec.model_validate({**value, "limits": limits or {}})
         job = TrainingJob.asked(new_id("job"), "default", spec, datetime.now(UTC))
         with self.wiring.sessions.begin() as session:
-            jobs.add(session, job)
+            rows_of_jobs.add(session, job)
             self.wiring.queue.enqueue(session, job.id)
         return job.id
 
     def job(self, job_id: str) -> TrainingJob:
-        return training.read_job(self.wiring.readers, "default", job_id).job
+        return jobs.read(self.wiring.readers, TrainingJob, "default", job_id).job
 
     def status(self, job_id: str) -> JobStatus:
         return self.job(job_id).status
 
     def cancel(self, job_id: str) -> TrainingJob:
-        return training.cancel(self.wiring.sessions, self.wiring.queue, "default", job_id).job
+        return jobs.cancel(self.wiring.sessions, self.wiring.queue, TrainingJob, "default", job_id).job
 
     def executors(self) -> list[ExecutorRow]:
         with self.wiring.readers() as session:
