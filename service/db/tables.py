@@ -134,16 +134,11 @@ class CostSpecRow(Base):
     __table_args__ = (UniqueConstraint("tenant_id", "name", "revision"), Index(None, "tenant_id", "id"))
 
 
-class TrainingJobRow(Base):
-    """A training job: this row is the truth, the queue only brings it to a worker."""
-
-    __tablename__ = "training_jobs"
+class JobColumns:
+    """Columns of a job of any kind: where it stands, and how it ended."""
 
     id: Mapped[str] = mapped_column(primary_key=True)
     tenant_id: Mapped[str]
-    model: Mapped[str]
-    dataset_id: Mapped[str] = mapped_column(ForeignKey("datasets.id"))
-    spec: Mapped[TrainingSpec]
     status: Mapped[str] = mapped_column(default=JobStatus.QUEUED)
     attempt: Mapped[int] = mapped_column(default=0)
     worker_deaths: Mapped[int] = mapped_column(default=0)
@@ -156,6 +151,16 @@ class TrainingJobRow(Base):
     heartbeat_at: Mapped[datetime | None]
     executor_id: Mapped[str | None]
     request_id: Mapped[str | None]
+
+
+class TrainingJobRow(JobColumns, Base):
+    """A training job: this row is the truth, the queue only brings it to a worker."""
+
+    __tablename__ = "training_jobs"
+
+    model: Mapped[str]
+    dataset_id: Mapped[str] = mapped_column(ForeignKey("datasets.id"))
+    spec: Mapped[TrainingSpec]
 
     __table_args__ = (
         Index(None, "tenant_id", "id"),
@@ -179,13 +184,11 @@ class CheckpointRow(Base):
     __table_args__ = (Index(None, "tenant_id", "job_id"), Index(None, "job_id"))
 
 
-class BatchPredictionRow(Base):
+class BatchPredictionRow(JobColumns, Base):
     """A batch prediction: a job like a training, whose result is a file."""
 
     __tablename__ = "batch_predictions"
 
-    id: Mapped[str] = mapped_column(primary_key=True)
-    tenant_id: Mapped[str]
     model: Mapped[str]
     version: Mapped[int]
     #: No foreign key: once the job is over, its dataset may be deleted.
@@ -194,18 +197,6 @@ class BatchPredictionRow(Base):
     order: Mapped[dict[str, Any]]
     input_sha256: Mapped[str]
     output_sha256: Mapped[str | None]
-    status: Mapped[str] = mapped_column(default=JobStatus.QUEUED)
-    attempt: Mapped[int] = mapped_column(default=0)
-    worker_deaths: Mapped[int] = mapped_column(default=0)
-    progress: Mapped[Progress | None]
-    result: Mapped[dict[str, Any] | None]
-    error: Mapped[JobError | None]
-    created_at: Mapped[datetime]
-    started_at: Mapped[datetime | None]
-    finished_at: Mapped[datetime | None]
-    heartbeat_at: Mapped[datetime | None]
-    executor_id: Mapped[str | None]
-    request_id: Mapped[str | None]
 
     __table_args__ = (
         Index(None, "tenant_id", "id"),
@@ -214,27 +205,13 @@ class BatchPredictionRow(Base):
     )
 
 
-class IntakeJobRow(Base):
+class IntakeJobRow(JobColumns, Base):
     """A table that a worker takes in: a job like a training, whose result is a dataset."""
 
     __tablename__ = "intake_jobs"
 
-    id: Mapped[str] = mapped_column(primary_key=True)
-    tenant_id: Mapped[str]
     order: Mapped[dict[str, Any]]
     source_sha256: Mapped[str | None]
-    status: Mapped[str] = mapped_column(default=JobStatus.QUEUED)
-    attempt: Mapped[int] = mapped_column(default=0)
-    worker_deaths: Mapped[int] = mapped_column(default=0)
-    progress: Mapped[Progress | None]
-    result: Mapped[dict[str, Any] | None]
-    error: Mapped[JobError | None]
-    created_at: Mapped[datetime]
-    started_at: Mapped[datetime | None]
-    finished_at: Mapped[datetime | None]
-    heartbeat_at: Mapped[datetime | None]
-    executor_id: Mapped[str | None]
-    request_id: Mapped[str | None]
 
     __table_args__ = (Index(None, "tenant_id", "id"), Index(None, "status", "id"))
 
