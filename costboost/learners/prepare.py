@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from costboost.learners.columns import BinnedColumns
 from costboost.learners.foreign import ForeignLearner, Response
 from costboost.learners.stump import DecisionStump, PreparedStump
-from costboost.learners.svm import PreparedSVM, WeightedSVM
+from costboost.learners.svm import WeightedSVM
+from costboost.learners.svm_prepared import PreparedSVM
 from costboost.learners.tree import HistogramTree, PreparedTree
 from costboost.learners.weak import PreparedLearner
 

@@ -17,7 +17,7 @@ from costboost.learners.weak import Labels, classes_of
 from costboost.learners.weights import read_weights
 from costboost.parameters import InCode, Range
 
-__all__ = ["PreparedSVM", "WeightedSVM"]
+__all__ = ["WeightedSVM"]
 
 Floats = NDArray[np.float64]
 
