@@ -1,8 +1,6 @@
 """What goes wrong in a command beside what does in every process: arguments, and what the service says."""
 
-from service.explaining import FAILED, USAGE, Told, leave, told
-
-__all__ = ["FAILED", "JOB_FAILED", "REFUSED", "USAGE", "UsageError", "leave", "told_of_command"]
+from service.explaining import FAILED, USAGE, Told, told
 
 #: Statuses beside those of every process.
 REFUSED, JOB_FAILED = 3, 4

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from service.cli.explaining import FAILED, leave
 from service.cli.options import AsJson, DataDir, settings_of
+from service.explaining import FAILED, leave
 
 if TYPE_CHECKING:
     from service.settings import Settings

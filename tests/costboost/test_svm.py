@@ -10,7 +10,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from costboost.learners.svm import PreparedSVM, WeightedSVM
+from costboost.learners.svm import WeightedSVM
+from costboost.learners.svm_prepared import PreparedSVM
 from costboost.learners.svm_solve import Task, descend_gram, descend_rows
 from costboost.learners.weak import Labels, Sample
 from tests.costboost.naive_svm import exact, kernel, kernel_objective, objective, stochastic
