@@ -20,9 +20,10 @@ BRANCH_TESTS := $(patsubst %,tests/costboost/test_%.py,cost_ranges cost_specs co
     $(addprefix tests/service/,artifacts api/test_access.py api/test_quotas.py test_storage_faults.py \
     ui/test_session.py usecases/test_access.py)
 #: Tests that touch each package the product stands on, with the lowest versions and with the newest.
-QUICK_TESTS ?= $(addprefix tests/,costboost/test_costs.py costboost/test_model.py costboost/test_persistence.py \
-    costboost/test_scorer.py service/artifacts service/db service/domain service/rows service/api/test_predictions.py \
-    service/test_client.py service/test_end_to_end.py service/test_settings.py)
+QUICK_TESTS ?= $(addprefix tests/,costboost/test_costs.py costboost/test_model.py costboost/test_model_as_estimator.py \
+    costboost/test_model_costs.py costboost/test_persistence.py costboost/test_scorer.py service/artifacts service/db \
+    service/domain service/rows service/api/test_predictions.py service/test_client.py service/test_end_to_end.py \
+    service/test_settings.py)
 # Kernels of another numba are kept apart, and compiled before tests that have deadlines.
 LOWEST_PYTHON := NUMBA_CACHE_DIR=$(CURDIR)/.venv-lowest/numba .venv-lowest/bin/python
 # The newest Python here that is supported; the newest numpy and scipy are for 3.12 or later.

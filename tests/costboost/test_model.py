@@ -1,4 +1,5 @@
-import functools
+"""What a model must not depend on, what it keeps apart, and what it refuses."""
+
 import warnings
 
 import numpy as np
@@ -6,82 +7,22 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn import config_context
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from costboost import cross_fitting
-from costboost.columns import typed_columns
 from costboost.cost_cells import CostCell
-from costboost.cost_specs import Action, CostSpec, Review
+from costboost.cost_specs import Action, CostSpec
 from costboost.costs import CostMatrix
-from costboost.decisions import decide
 from costboost.model import CostSensitiveModel
 from costboost.registry import ALGORITHMS, make
 from costboost.splits import Split
+from tests.costboost.model_tables import AMOUNTS, MATRIX, fitted, may_keep_nothing, same, table, three_classes
 
 #: What boosters say of themselves is their tests' affair; a model must work with each of them.
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.*kept no hypothesis:UserWarning", "ignore:.*costs compound over the rounds:UserWarning"
 )
-
-#: For tests of all algorithms: some of them are at times left with one class, and say so.
-may_keep_nothing = pytest.mark.filterwarnings(
-    "ignore:.*kept no hypothesis:UserWarning", "ignore:.* of the training rows:UserWarning"
-)
-
-AMOUNTS = CostSpec.binary(
-    fn=CostCell(per={"amount": 1.0}, min=10),
-    fp=CostCell(fixed=5, per={"amount": 0.01}),
-    classes=("legit", "fraud"),
-)
-
-
-def table(n=400, seed=0, n_merchants=8):
-    rng = np.random.default_rng(seed)
-    merchant = np.array([f"m{i}" for i in rng.integers(0, n_merchants, n)], dtype=object)
-    amount = np.round(rng.lognormal(4, 1, n), 2)
-    speed = rng.normal(size=n)
-    odds = speed * 1.5 + (merchant == "m1") * 2 + (amount > 100) - 2.5
-    y = np.where(rng.random(n) < 1 / (1 + np.exp(-odds)), "fraud", "legit")
-    speed[rng.random(n) < 0.1] = np.nan
-    merchant[rng.random(n) < 0.05] = None
-    return pd.DataFrame(
-        {"amount": amount, "speed": speed, "merchant": merchant, "new": rng.random(n) < 0.3}
-    ), y
-
-
-def three_classes(n=300, seed=0):
-    rng = np.random.default_rng(seed)
-    y = rng.choice(["a", "b", "c"], n, p=[0.6, 0.3, 0.1])
-    X = pd.DataFrame({"u": rng.normal(size=n) + 2 * (y == "b"), "v": rng.normal(size=n) + 2 * (y == "c")})
-    return X, y
-
-
-MATRIX = CostSpec.from_matrix([[0, 1, 2], [5, 0, 1], [9, 3, 0]], ("a", "b", "c"))
-
-
-@functools.lru_cache
-def fitted(name="cgada", rule="expected_cost", train_costs="class_mean", kind="auto"):
-    X, y = table()
-    model = CostSensitiveModel(
-        make(name, {"n_estimators": 20}),
-        costs=AMOUNTS,
-        decision_rule=rule,
-        train_costs=train_costs,
-        calibration=kind,
-    )
-    return model.fit(X, y)
-
-
-def same(one, other):
-    return one.tobytes() == other.tobytes()
-
 
 # One row and many
 
@@ -218,144 +159,6 @@ def test_several_folds_at_a_time_change_no_number():
     parallel = clone(fitted()).set_params(n_jobs=2).fit(X, y)
     assert same(parallel.predict_proba(X), fitted().predict_proba(X))
     assert same(parallel.oof_score_, fitted().oof_score_)
-
-
-# Costs
-
-
-@may_keep_nothing
-@pytest.mark.parametrize("name", sorted(ALGORITHMS))
-@pytest.mark.parametrize("rule", ["expected_cost", "empirical"])
-def test_swapping_fn_and_fp_moves_decisions_the_expected_way(name, rule):
-    X, y = table()
-    booster = make(name, {"n_estimators": 20})
-    dear_miss, dear_alarm = (
-        CostSensitiveModel(
-            booster, costs=CostSpec.binary(fn, fp, classes=("legit", "fraud")), decision_rule=rule
-        )
-        for fn, fp in ((8, 1), (1, 8))
-    )
-    flagged = (dear_miss.fit(X, y).predict(X) == "fraud").sum()
-    assert flagged > (dear_alarm.fit(X, y).predict(X) == "fraud").sum() + 20
-
-
-@may_keep_nothing
-@pytest.mark.parametrize("name", sorted(ALGORITHMS))
-@pytest.mark.parametrize("rule", ["expected_cost", "empirical", "sign"])
-@pytest.mark.parametrize("costs", [AMOUNTS, CostSpec.binary(0.7, 0.3, 0.1, -0.2, classes=("legit", "fraud"))])
-def test_costs_times_1000_change_no_decision(name, rule, costs):
-    X, y = table(200)
-    booster = make(name, {"n_estimators": 10})
-    one = CostSensitiveModel(booster, costs=costs, decision_rule=rule).fit(X, y)
-    other = CostSensitiveModel(booster, costs=costs.scaled(1000), decision_rule=rule).fit(X, y)
-    assert (one.predict(X) == other.predict(X)).all()
-    assert same(one.predict_proba(X), other.predict_proba(X))
-
-
-@pytest.mark.parametrize("rule", ["expected_cost", "empirical", "sign"])
-def test_probabilities_do_not_move_with_the_costs_of_a_request(rule):
-    model, (X, _) = fitted(rule=rule), table()
-    before = model.decide(X)
-    assert before.source == rule
-    assert not before.repriced
-    for costs in (CostMatrix(cost_fn=500, cost_fp=1), CostSpec.binary(1, 500, classes=("legit", "fraud"))):
-        after = model.decide(X, costs=costs)
-        assert same(after.scores.probabilities, before.scores.probabilities)
-        assert after.repriced
-        assert after.source == "expected_cost"
-        expected = decide(
-            before.scores.probabilities,
-            costs.matrix if isinstance(costs, CostMatrix) else costs.evaluate(),
-            serves=(0, 1),
-            positive=1,
-        )
-        assert same(after.decisions.decision, expected.decision)
-    by_row = np.random.default_rng(0).random((len(X), 2, 2))
-    assert model.decide(X, costs=by_row).source == "expected_cost"
-
-
-def test_a_threshold_of_the_request_overrides_costs():
-    model, (X, _) = fitted(), table()
-    answer = model.decide(X, threshold=0.2)
-    assert answer.source == "threshold"
-    assert ((answer.scores.probabilities[:, 1] > 0.2) == (answer.decisions.label == 1)).all()
-    assert (answer.decisions.threshold == 0.2).all()
-
-
-def test_priors_move_probabilities_towards_them():
-    model, (X, _) = fitted(), table()
-    base = model.decide(X).scores.probabilities
-    assert np.allclose(model.decide(X, priors=model.priors_).scores.probabilities, base)
-    rarer = model.decide(X, priors=[0.99, 0.01])
-    assert (rarer.scores.probabilities[:, 1] < base[:, 1]).all()
-    assert (rarer.scores.log_odds < model.decide(X).scores.log_odds).all()
-
-
-def test_empirical_threshold_never_costs_more_on_its_rows_than_a_constant():
-    model, (X, y) = fitted(rule="empirical"), table()
-    costs = AMOUNTS.evaluate({"amount": X["amount"].to_numpy()}, len(y))
-    true = (y == "fraud").astype(int)
-    rows = np.arange(len(y))
-    flagged = (model.oof_score_ > model.threshold_).astype(int)
-    total = costs[rows, true, flagged].sum()
-    assert total <= min(costs[rows, true, 0].sum(), costs[rows, true, 1].sum()) + 1e-9
-    answer = model.decide(X)
-    assert ((answer.scores.score > model.threshold_) == (answer.decisions.label == 1)).all()
-    at_threshold = answer.decisions.threshold[0]
-    assert (answer.scores.probabilities[answer.decisions.label == 1, 1] >= at_threshold).all()
-
-
-def test_sign_is_the_vote_of_the_booster():
-    for name in ("cgada", "adamec"):
-        model, (X, _) = fitted(name, "sign"), table()
-        codes = model.booster_.predict(model.encoder_.transform(typed_columns(X)[0]))
-        assert ((model.predict(X) == "fraud") == (codes == 1)).all()
-
-
-def test_train_costs_by_row_reach_the_booster():
-    assert not same(fitted(train_costs="row").oof_score_, fitted().oof_score_)
-
-
-@pytest.mark.parametrize("shape", ["n", "n4", "nk"])
-@pytest.mark.parametrize("train_costs", ["class_mean", "row"])
-def test_sample_cost_in_each_form_says_the_same(shape, train_costs):
-    X, y = table()
-    positive = y == "fraud"
-    amount = X["amount"].to_numpy()
-    wrong = np.where(positive, amount, 5.0)
-    forms = {
-        "n": wrong,
-        "n4": np.column_stack([amount, np.full(len(y), 5.0), np.zeros(len(y)), np.zeros(len(y))]),
-        "nk": np.column_stack([np.where(positive, 0, 5.0), np.where(positive, amount, 0)]),
-    }  # classes_ are fraud, legit: without a cost spec fn and fp name "legit" as positive
-    forms["n4"] = forms["n4"][:, [1, 0, 2, 3]]
-    model = CostSensitiveModel(train_costs=train_costs).fit(X, y, sample_cost=forms[shape])
-    reference = CostSensitiveModel(train_costs=train_costs).fit(X, y, sample_cost=wrong)
-    assert same(model.predict_proba(X), reference.predict_proba(X))
-    assert model.costs_ == reference.costs_
-    assert model.costs_.evaluate()[0, 1] == pytest.approx(amount[positive].mean())
-
-
-def test_costs_may_read_a_column_that_is_no_feature():
-    X, y = table()
-    model = CostSensitiveModel(costs=AMOUNTS).fit(X, y, types={"speed": "number", "merchant": "category"})
-    assert list(model.encoder_.types) == ["merchant", "speed"]
-    dearer = X.assign(amount=X["amount"] * 100)
-    assert same(model.predict_proba(X), model.predict_proba(dearer))
-    assert (model.predict(dearer) == "fraud").sum() > (model.predict(X) == "fraud").sum()
-    with pytest.raises(ValueError, match="amount"):
-        model.predict(X.drop(columns="amount"))
-
-
-def test_a_review_is_chosen_by_its_price_and_predict_still_names_a_class():
-    X, y = table()
-    actions = ("legit", "fraud", Action("review", None))
-    costs = {("fraud", "legit"): 50.0, ("legit", "fraud"): 10.0}
-    spec = CostSpec.from_actions(("legit", "fraud"), actions, costs, review=Review(1.0, (0.95, 0.95)))
-    model = CostSensitiveModel(costs=spec).fit(X, y)
-    answer = model.decide(X)
-    assert set(answer.decisions.label.tolist()) == {-1, 0, 1}
-    assert set(model.predict(X)) == {"legit", "fraud"}
 
 
 # Calibration
@@ -518,90 +321,6 @@ def test_labels_come_back_as_they_were(labels):
     model = CostSensitiveModel().fit(rng.normal(size=(80, 2)) + codes[:, None], y)
     assert model.predict(rng.normal(size=(5, 2))).dtype == y.dtype
     assert model.classes_.tolist() == list(labels)
-
-
-# scikit-learn
-
-
-#: A class of one row cannot be scored out of fold and is refused, and copies of a row fall into several folds
-#: where a weighted row falls into one.
-NOT_MEANINGFUL = {
-    "check_dont_overwrite_parameters",
-    "check_f_contiguous_array_estimator",
-    "check_methods_sample_order_invariance",
-    "check_methods_subset_invariance",
-    "check_dict_unchanged",
-    "check_fit2d_predict1d",
-    "check_sample_weight_equivalence_on_dense_data",
-    "check_array_api_input",
-}
-#: Without calibration and costs `predict` follows score and probability alike, as scikit-learn expects.
-PLAIN = CostSensitiveModel(make("cgada", {"n_estimators": 10}), calibration="none")
-CHECKS = [
-    pytest.param(*pair, id=pair[1].func.__name__ + str(i))
-    for i, pair in enumerate(estimator_checks_generator(PLAIN))
-    if pair[1].func.__name__ not in NOT_MEANINGFUL
-]
-
-
-@pytest.mark.parametrize(("estimator", "check"), CHECKS)
-def test_scikit_learns_checks(estimator, check):
-    check(estimator)
-
-
-def test_grid_search_and_pipeline():
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(120, 3)), rng.integers(0, 2, 120)
-    X[:, 0] += y
-    model = CostSensitiveModel(make("cgada", {"n_estimators": 5}), split=Split(folds=2))
-    search = GridSearchCV(model, {"estimator__n_estimators": [2, 5], "calibration": ["sigmoid"]}, cv=2)
-    search.fit(X, y, sample_cost=1.0 + 4 * y)
-    assert search.best_estimator_.costs_.evaluate()[1, 0] == 5.0
-    pipeline = make_pipeline(StandardScaler(), model).fit(X, y, costsensitivemodel__sample_cost=1.0 + 4 * y)
-    assert pipeline.predict_proba(X).shape == (120, 2)
-
-
-def test_sample_cost_is_routed():
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(120, 3)), rng.integers(0, 2, 120)
-    X[:, 0] += y
-    with config_context(enable_metadata_routing=True):
-        model = CostSensitiveModel(split=Split(folds=2)).set_fit_request(sample_cost=True)
-        pipeline = make_pipeline(StandardScaler(), model)
-        search = GridSearchCV(pipeline, {"costsensitivemodel__calibration": ["sigmoid", "isotonic"]}, cv=2)
-        search.fit(X, y, sample_cost=1.0 + 4 * y)
-    assert search.best_estimator_[-1].costs_.evaluate()[1, 0] == 5.0
-
-
-def test_progress_rises_over_folds_and_rounds():
-    X, y = table(150)
-    seen = []
-    model = CostSensitiveModel(make("cgada", {"n_estimators": 4}), split=Split(folds=3))
-    model.fit(X, y, progress=lambda *step: seen.append(step))
-    fractions = [fraction for *_, fraction, _ in seen]
-    assert fractions == sorted(fractions)
-    assert fractions[-1] == 1.0
-    assert {phase for phase, *_ in seen} == {"out_of_fold", "boosting", "calibration"}
-    assert [step[1] for step in seen if step[0] == "boosting"] == [1, 2, 3, 4]
-    assert all(0 < step[4]["error"] < 0.5 for step in seen if step[0] == "boosting")
-
-    class StopError(Exception):
-        pass
-
-    def stop(*_):
-        raise StopError
-
-    with pytest.raises(StopError):
-        model.fit(X, y, progress=stop)
-
-
-@pytest.mark.parametrize("weak", [DecisionTreeClassifier(max_depth=2, random_state=0), GaussianNB()])
-def test_other_weak_learners_are_taken_as_they_are(weak):
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(200, 3)), rng.integers(0, 2, 200)
-    X[:, 0] += y
-    model = CostSensitiveModel(make("cgada", {"estimator": weak, "n_estimators": 5})).fit(X, y)
-    assert (model.predict(X) == y).mean() > 0.6
 
 
 # Refusals
