@@ -163,8 +163,8 @@ def _reason(known: Bools, waiting: Bools, hidden: Bools) -> str:
     if missing and (known[waiting].any() or not waiting.any()):
         lack = "has no label" if missing == 1 else "have no label"
         return (
-            f"{missing} of {n} refused rows {lack}, and none was let through by chance to stand for what is "
-            "missing: a control share, or the labels, make it known"
+            f"{missing} of {n} rows decided positive {lack}, and none was let through by chance to stand for "
+            "what is missing: a control share, or the labels, make it known"
         )
     return (
         f"none of {int(waiting.sum())} rows whose labels come late has one yet: the first ones make it known"

@@ -71,9 +71,10 @@ class Request:
         name, file = self.file
         with ExitStack() as opened:
             content: Any = file.content
+            called = "table"
             if isinstance(content, Path):
-                content = opened.enter_context(content.open("rb"))
-            yield {"data": self.fields, "files": {name: ("table", content, file.media_type)}}
+                called, content = content.name, opened.enter_context(content.open("rb"))
+            yield {"data": self.fields, "files": {name: (called, content, file.media_type)}}
 
 
 @dataclass(frozen=True)

@@ -150,7 +150,7 @@ async def create_dataset(
     wired: Wired,
     tenant: Tenant,
     receipt: Receipted,
-    name: Annotated[str | None, Query(description="A name to find it by.")] = None,
+    name: Annotated[str | None, Query(description="A name to find it by; default that of its file.")] = None,
     label: Annotated[str | None, Query(description="Label column; default `label`.")] = None,
     positive_class: Annotated[str | None, Query(description="Of two classes; default the rarer one.")] = None,
     classes: Annotated[list[str] | None, Query(description="Order of the classes.")] = None,
@@ -188,7 +188,7 @@ async def _take(
     with wired.store.spool() as path:
         if is_form(request):
             form = await receive_form(request, path)
-            upload, options = form.upload, read_options(asked | form.fields)
+            upload, options = form.upload, read_options(asked | form.fields, form.called)
         else:
             options = read_options(asked)
             upload = await receive_body(request, path)

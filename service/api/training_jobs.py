@@ -77,7 +77,8 @@ async def _submit_form(request: Request, wired: Wiring, tenant: str, receipt: Re
     with wired.store.spool() as path:
         form = await receive_form(request, path, "dataset")
         spec = read_spec_part(form.fields)
-        options = read_options({name: text for name, text in form.fields.items() if name != "spec"})
+        told = {name: text for name, text in form.fields.items() if name != "spec"}
+        options = read_options(told, form.called)
         submit = functools.partial(
             training.submit_upload,
             wired.sessions,

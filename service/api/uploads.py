@@ -13,7 +13,7 @@ from starlette.datastructures import UploadFile
 from starlette.requests import Request
 
 from service.domain import strict_json
-from service.domain.datasets import IntakeOptions
+from service.domain.datasets import MAX_DATASET_NAME, IntakeOptions
 from service.domain.errors import FieldError, InvalidError, MalformedError, pointer
 from service.domain.faults import field_errors
 from service.rows.media import media_type_of
@@ -29,10 +29,11 @@ FORM: Final = "multipart/form-data"
 
 @dataclass(frozen=True)
 class Form:
-    """A multipart body: its file, and its other parts as text."""
+    """A multipart body: its file, what that is called, and its other parts as text."""
 
     upload: Upload
     fields: dict[str, str]
+    called: str | None = None
 
 
 def is_form(request: Request) -> bool:
@@ -94,11 +95,19 @@ async def receive_form(request: Request, path: Path, file_field: str = "file") -
         listed = [await _text(value) for name, value in parts if name == "classes"]
         if listed:
             fields["classes"] = _joined(listed)
-        return Form(Upload(path, media_type, digest, size), fields)
+        return Form(Upload(path, media_type, digest, size), fields, called_by(file.filename))
 
 
-def read_options(given: Mapping[str, Any]) -> IntakeOptions:
+def called_by(filename: str | None) -> str | None:
+    """What a table is called by the name of its file: without folders and its ending; None without either."""
+    stem = (filename or "").replace("\\", "/").rpartition("/")[2].rpartition(".")[0]
+    return "".join(filter(str.isprintable, stem)).strip()[:MAX_DATASET_NAME] or None
+
+
+def read_options(given: Mapping[str, Any], called: str | None = None) -> IntakeOptions:
     """Read intake options from text fields; `options` holds all of them as one JSON object.
+
+    Where no name is given, the table is `called` by its file.
 
     Raises
     ------
@@ -115,6 +124,8 @@ def read_options(given: Mapping[str, Any]) -> IntakeOptions:
     for name in _STRUCTURED:
         if isinstance(plain.get(name), str):
             plain[name] = _parsed(name, plain[name])
+    if called is not None:
+        plain.setdefault("name", called)
     return validated_options(plain)
 
 

@@ -24,6 +24,21 @@ def find(session: Session, tenant: str, prediction_id: str) -> DecisionRecord | 
     return None if row is None else _value(row)
 
 
+def newest(session: Session, tenant: str, model_id: str, limit: int) -> list[DecisionRecord]:
+    """Answered decisions of a model, the newest first; those of challengers were answered to nobody."""
+    query = (
+        select(PredictionRow)
+        .where(
+            PredictionRow.tenant_id == tenant,
+            PredictionRow.model_id == model_id,
+            PredictionRow.shadow_of.is_(None),
+        )
+        .order_by(PredictionRow.decided_at.desc(), PredictionRow.id.desc())
+        .limit(limit)
+    )
+    return [_value(row) for row in session.scalars(query)]
+
+
 def _insert_unless_there(session: Session) -> Insert:
     if session.get_bind().dialect.name == "sqlite":
         return sqlite.insert(PredictionRow).on_conflict_do_nothing(index_elements=["id"])

@@ -42,7 +42,8 @@ def few_rows(counts: Mapping[str, int]) -> Iterator[Caution]:
     """Classes with so few rows that their figures say little."""
     for name, rows in counts.items():
         if rows < FEW_ROWS:
-            yield "few_rows", f"only {rows} rows of class {name} are in the test part: look at the intervals"
+            told = f"1 row of class {name} is" if rows == 1 else f"{rows} rows of class {name} are"
+            yield "few_rows", f"only {told} in the test part: look at the intervals"
 
 
 def unproven(metrics: Mapping[str, Any]) -> Iterator[Caution]:

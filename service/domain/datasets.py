@@ -18,6 +18,7 @@ ColumnRole = Literal["feature", "label", "weight", "group", "time", "id", "subje
 SINGLE_ROLES: tuple[ColumnRole, ...] = ("label", "weight", "group", "time", "id", "subject")
 #: A column name longer than this is a mistake (a whole file on one line), not a name.
 MAX_NAME_LENGTH = 256
+MAX_DATASET_NAME = 200
 #: More classes than this is a number to be estimated, not a decision to be taken.
 MAX_CLASSES = 100
 
@@ -60,7 +61,9 @@ def rarer_class(class_counts: Mapping[str, int]) -> str:
 
 
 Label = Annotated[str, BeforeValidator(lambda value: canonical_label(value) or ""), Field(min_length=1)]
-DatasetName = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")]
+DatasetName = Annotated[
+    str, StringConstraints(min_length=1, max_length=MAX_DATASET_NAME, pattern=r"^[^\x00-\x1f\x7f]+$")
+]
 
 
 class IntakeOptions(Telling):

@@ -6,7 +6,7 @@ process that only scores stays light.
 
 from costboost.realised import RealisedCost
 from service.learning.algorithms import AlgorithmInfo, algorithm, algorithms, settle
-from service.learning.checking import check
+from service.learning.checking import check, check_costs
 from service.learning.checkpoints import Checkpoints, stamp_of
 from service.learning.division import Division, division_columns, rehearse
 from service.learning.drift import ClassDrift, InputDrift, class_drifts, input_drifts
@@ -68,6 +68,7 @@ __all__ = [
     "case_of_answers",
     "case_of_test_part",
     "check",
+    "check_costs",
     "checks",
     "class_drifts",
     "consequences",

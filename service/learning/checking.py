@@ -6,7 +6,7 @@ from service.domain.datasets import Column, Dataset
 from service.domain.errors import FieldError, InvalidError, pointer
 from service.domain.nearest import listed_for
 from service.domain.training import TrainingSpec
-from service.learning.algorithms import check_params, find
+from service.learning.algorithms import algorithms, check_params, find
 from service.learning.division import split_column
 from service.learning.pricing import AnyCosts, cost_spec
 from service.learning.searching import check_search
@@ -42,7 +42,9 @@ def check(spec: TrainingSpec, dataset: Dataset, costs: AnyCosts) -> list[FieldEr
 def _check_algorithm(spec: TrainingSpec, dataset: Dataset) -> Iterator[FieldError]:
     found = find(spec.algorithm)
     if found is None:
-        yield FieldError("/algorithm", "unknown_algorithm", "is none of those that /v1/algorithms lists")
+        known = listed_for(spec.algorithm, (one.name for one in algorithms()))
+        detail = f"there is no algorithm of this name; there are {known}"
+        yield FieldError("/algorithm", "unknown_algorithm", detail)
         return
     yield from check_params(spec.algorithm, spec.params)
     yield from check_search(spec)
@@ -50,18 +52,28 @@ def _check_algorithm(spec: TrainingSpec, dataset: Dataset) -> Iterator[FieldErro
         yield FieldError("/algorithm", "not_binary", "this algorithm is for two classes")
 
 
-def _check_costs(spec: TrainingSpec, dataset: Dataset, costs: AnyCosts) -> Iterator[FieldError]:
-    at = "/costs" if spec.cost_spec is None else "/cost_spec"
+def check_costs(costs: AnyCosts, dataset: Dataset, at: str = "") -> list[FieldError]:
+    """List why the rows of a dataset cannot be priced; `at` is the pointer of the costs."""
+    faults = list[FieldError]()
     try:
         cost_spec(costs, dataset.classes, dataset.positive_class, at=at)
     except InvalidError as error:
-        yield from (_at_spec(fault, at) for fault in error.errors)
+        faults.extend(error.errors)
     columns = {column.name: column for column in dataset.columns}
     for name in costs.columns:
         code, detail = _column_fault(columns.get(name), listed_for(name, columns)) or ("", "")
         for place in costs.places(name) if code else ():
-            where = f"{at}{pointer(*place)}" if spec.cost_spec is None else at
-            yield FieldError(where, code, detail, column=name)
+            faults.append(FieldError(at + pointer(*place), code, detail, column=name))
+    return faults
+
+
+def _check_costs(spec: TrainingSpec, dataset: Dataset, costs: AnyCosts) -> list[FieldError]:
+    if spec.cost_spec is None:
+        return check_costs(costs, dataset, "/costs")
+    # Stored costs are named as a whole: the request holds none of their cells.
+    faults = check_costs(costs, dataset)
+    named = dict.fromkeys((one.code, one.detail, one.column) for one in faults)
+    return [FieldError("/cost_spec", code, detail, column=column) for code, detail, column in named]
 
 
 def _column_fault(column: Column | None, known: str) -> tuple[str, str] | None:
@@ -76,11 +88,6 @@ def _column_fault(column: Column | None, known: str) -> tuple[str, str] | None:
     if column.missing:
         return "missing_value", "costs cannot be computed where the column is missing"
     return None
-
-
-def _at_spec(fault: FieldError, at: str) -> FieldError:
-    """A stored cost spec is named as a whole: the request holds none of its cells."""
-    return FieldError(at, fault.code, fault.detail) if at == "/cost_spec" else fault
 
 
 def _check_split(spec: TrainingSpec, dataset: Dataset) -> Iterator[FieldError]:

@@ -129,7 +129,8 @@ def _of_rows(features: Sequence[TypedArray], y: NDArray[np.intp]) -> Iterator[Su
         detail = f"{disagree} rows have twins of another class, alike in all features: none can decide both"
         yield Suspicion("duplicates_disagree", None, detail)
     if repeated := len(y) - len(pairs):
-        detail = f"{repeated} rows are repeated, label and all: copies in the test part make it look good"
+        told = "1 row is" if repeated == 1 else f"{repeated} rows are"
+        detail = f"{told} repeated, label and all: copies in the test part make it look good"
         yield Suspicion("duplicates", None, detail)
 
 

@@ -1,6 +1,7 @@
 """Puts the pages beside the API in one application."""
 
 from fastapi import FastAPI
+from starlette.middleware import Middleware
 
 from service.ui import (
     assets,
@@ -12,6 +13,7 @@ from service.ui import (
     keys,
     monitoring,
     overview,
+    problem_pages,
     session,
     simulations,
     trainings,
@@ -42,4 +44,6 @@ def install(app: FastAPI) -> FastAPI:
     """Add the pages to an application, and give it back."""
     for router in ROUTERS:
         app.include_router(router)
+    # Around all that refuses, but within what makes a GET of a HEAD.
+    app.user_middleware.insert(1, Middleware(problem_pages.ProblemPages))
     return app

@@ -29,6 +29,8 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False, tags=["predic
 PATH = "/ui/models/{model}/versions/{version}/decide"
 #: Reasons that are drawn, the strongest; the others are summed.
 _SHOWN = 12
+#: Models that are listed, and their newest decisions.
+_MODELS, _NEWEST = 50, 20
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,14 @@ def find_case(
     if prediction is not None and prediction.strip():
         record, _ = recording.read_record(wired.readers, tenant, prediction.strip())
         return RedirectResponse(f"/ui/cases/{record.id}", 303)
-    return render(request, "cases.html", views=models.list_models(wired.readers, tenant, 50, None))
+    views = models.list_models(wired.readers, tenant, _MODELS, None)
+    known = [view.model for view in views]
+    records = recording.newest_records(wired.readers, tenant, known, _NEWEST)
+    names = {model.id: model.name for model in known}
+    # One look for each version, not for each decision.
+    versions = {(one.model_id, one.version_number): one for one in records}
+    currencies = {key: _currency(wired, one, names[one.model_id]) for key, one in versions.items()}
+    return render(request, "cases.html", views=views, records=records, names=names, currencies=currencies)
 
 
 @router.get("/ui/cases/{prediction}")
@@ -111,7 +120,8 @@ def give_label(request: Request, wired: Wired, tenant: Tenant, form: Submitted, 
 def show_form(request: Request, wired: Wired, tenant: Tenant, model: str, version: Number) -> Response:
     """Ask for a row; an ordinary one is filled in."""
     found = models.read_version(wired.readers, tenant, model, version)
-    return render(request, "decide.html", model=model, version=found)
+    keeps_rows = models.read_model(wired.readers, tenant, model).model.record_rows
+    return render(request, "decide.html", model=model, version=found, keeps_rows=keeps_rows)
 
 
 @router.get(PATH + "/ready")
@@ -161,7 +171,8 @@ def waterfall(case: Case) -> list[Step]:
     rest = ranked[len(shown) :]
     parts = [(one.feature, one.value, one.contribution, one.expected_cost) for one in shown]
     if rest:
-        parts.append((f"{len(rest)} others", None, sum(one.contribution for one in rest), None))
+        told = "1 other column" if len(rest) == 1 else f"{len(rest)} other columns"
+        parts.append((told, None, sum(one.contribution for one in rest), None))
     ends, at = [case.baseline], case.baseline
     for _, _, contribution, _ in parts:
         at += contribution

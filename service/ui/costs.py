@@ -7,9 +7,11 @@ from pydantic import TypeAdapter, ValidationError
 from starlette.requests import Request
 from starlette.responses import Response
 
+from service import learning
 from service.api.context import Tenant, Wired
 from service.domain import strict_json
-from service.domain.cost_specs import NamedCosts, NamelessCosts
+from service.domain.cost_specs import AnyCosts, NamedCosts, NamelessCosts
+from service.domain.datasets import Dataset
 from service.domain.errors import CostboostError, pointer
 from service.domain.faults import field_errors, refusal
 from service.ui.forms import Form, Submitted, read_number, wrong
@@ -18,12 +20,16 @@ from service.ui.rendering import render, send_on
 from service.ui.routes import PageRoute
 from service.usecases import cost_specs, datasets
 from service.usecases.cost_specs import Review
+from service.wiring import Wiring
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False, tags=["cost-specs"])
 
 _NAMED: TypeAdapter[Any] = TypeAdapter(NamedCosts)
 _NAMELESS: TypeAdapter[Any] = TypeAdapter(NamelessCosts)
 _CELLS = ("fn", "fp", "tp", "tn")
+#: Tables that can be chosen, and those of which columns are proposed where none is.
+_LISTED, _PROPOSED = 200, 20
+Named = Annotated[str | None, Query(max_length=200)]
 
 
 @router.get("/ui/costs")
@@ -37,26 +43,39 @@ def list_costs(request: Request, wired: Wired, tenant: Tenant, after: After = No
 
 @router.get("/ui/costs/new")
 def show_editor(
-    request: Request, wired: Wired, tenant: Tenant, name: Annotated[str | None, Query(max_length=200)] = None
+    *, request: Request, wired: Wired, tenant: Tenant, name: Named = None, dataset: Named = None
 ) -> Response:
-    """Ask what mistakes cost."""
-    tables = datasets.list_datasets(wired.readers, tenant, 20, None)
-    numbers = {one.name for table in tables for one in table.columns if one.type == "number"}
-    return render(request, "costs_new.html", name=name, columns=sorted(numbers))
+    """Ask what mistakes cost; of a table that is named the columns are proposed, else of all new ones."""
+    tables = datasets.list_datasets(wired.readers, tenant, _LISTED, None)
+    meant = [one for one in tables if dataset in (one.id, one.name)][:1] or tables[:_PROPOSED]
+    numbers = {one.name for table in meant for one in table.columns if one.type in ("number", "boolean")}
+    numbers -= {table.label for table in meant}
+    return render(
+        request, "costs_new.html", name=name, columns=sorted(numbers), datasets=tables, dataset=dataset
+    )
 
 
 @router.post("/ui/costs/words")
-def show_words(request: Request, form: Submitted) -> Response:
+def show_words(request: Request, wired: Wired, tenant: Tenant, form: Submitted) -> Response:
     """Say what costs imply, as far as they are written."""
     try:
         plain = costs_of(form)
         if not plain:
             return render(request, "parts/words.html", review=None, error=None)
-        review = cost_specs.review_costs(validated(_NAMELESS, plain).priced)
+        costs = validated(_NAMELESS, plain).priced
+        review = cost_specs.review_costs(costs)
+        dataset = _checked_against(wired, tenant, form, costs)
     except CostboostError as error:
         # While somebody types this is no refusal: it says what is still missing.
         return render(request, "parts/words.html", review=None, error=error)
-    return render(request, "parts/words.html", review=review, error=None, ratio=_ratio(review))
+    return render(
+        request,
+        "parts/words.html",
+        review=review,
+        error=None,
+        ratio=ratio_of(review),
+        swapped=look_swapped(review, dataset),
+    )
 
 
 @router.post("/ui/costs")
@@ -69,18 +88,57 @@ def create_costs(request: Request, wired: Wired, tenant: Tenant, form: Submitted
     if (currency := form.text("currency")) is not None:
         named["currency"] = currency.upper()
     body = validated(_NAMED, named)
+    dataset = _checked_against(wired, tenant, form, body.priced)
     spec, _ = cost_specs.create_cost_spec(wired.sessions, tenant, body.name, body.currency, body.priced)
-    return send_on(request, f"/ui/costs/{spec.id}")
+    return send_on(request, f"/ui/costs/{spec.id}" + (f"?dataset={dataset.id}" if dataset else ""))
 
 
 @router.get("/ui/costs/{cost_spec}")
-def show_costs(request: Request, wired: Wired, tenant: Tenant, cost_spec: str) -> Response:
-    """Show one revision and what it leads to."""
+def show_costs(
+    *, request: Request, wired: Wired, tenant: Tenant, cost_spec: str, dataset: Named = None
+) -> Response:
+    """Show one revision and what it leads to; `dataset` is the table that it was made for."""
     found = cost_specs.read_cost_spec(wired.readers, tenant, cost_spec)
-    return render(request, "cost_spec.html", spec=found, review=cost_specs.review_costs(found.costs))
+    review = cost_specs.review_costs(found.costs)
+    return render(
+        request,
+        "cost_spec.html",
+        spec=found,
+        review=review,
+        ratio=ratio_of(review),
+        swapped=look_swapped(review, None),
+        dataset=dataset,
+    )
 
 
-def _ratio(review: Review) -> float | None:
+def _checked_against(wired: Wiring, tenant: str, form: Form, costs: AnyCosts) -> Dataset | None:
+    """Find the table that costs are for, if one is chosen.
+
+    Raises
+    ------
+    InvalidError
+        Its rows have not what the costs read.
+    """
+    called = form.text("dataset")
+    if called is None:
+        return None
+    dataset = datasets.read_dataset(wired.readers, tenant, called)
+    if faults := learning.check_costs(costs, dataset):
+        raise refusal(faults)
+    return dataset
+
+
+def look_swapped(review: Review, dataset: Dataset | None) -> bool:
+    """Suspect costs by which the positive class, the rare one as far as is known, is the cheaper to miss."""
+    ratio = ratio_of(review)
+    if ratio is None or ratio >= 1:
+        return False
+    if dataset is None or dataset.positive_class is None:
+        return True
+    return 2 * dataset.class_counts[dataset.positive_class] < dataset.rows
+
+
+def ratio_of(review: Review) -> float | None:
     """How many false alarms one missed positive is worth; None where costs are not four amounts."""
     cells = {one["name"]: one["cost"] for one in review.cells}
     if cells.keys() != {*_CELLS} or not all(isinstance(one, float) for one in cells.values()):

@@ -85,17 +85,19 @@ async def _take(request: Request, wired: Wiring, tenant: str) -> Dataset:
             intake_of(wired),
             tenant,
             form.upload,
-            _options(form.fields),
+            _options(form.fields, form.called),
         )
         return await anyio.to_thread.run_sync(create, limiter=intake_limiter(request))
 
 
-def _options(fields: dict[str, str]) -> IntakeOptions:
+def _options(fields: dict[str, str], called: str | None) -> IntakeOptions:
     plain: dict[str, Any] = {
         name: fields[name].strip()
         for name in ("name", "label", "positive_class")
         if fields.get(name, "").strip()
     }
+    if called is not None:
+        plain.setdefault("name", called)
     plain["roles"] = {
         column.strip(): role
         for role in _ROLES

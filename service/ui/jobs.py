@@ -11,12 +11,15 @@ from starlette.responses import Response
 
 from service.api.context import Tenant, Wired
 from service.api.training_jobs import first_event, streamed
+from service.domain.cost_specs import CostSpec
+from service.domain.datasets import Dataset
+from service.domain.errors import NotFoundError
 from service.domain.training import TrainingJob
 from service.ui.charts import Chart, Line, Written
 from service.ui.rendering import render, send_on
 from service.ui.routes import PageRoute
-from service.ui.units import currency_of_spec
-from service.usecases import jobs
+from service.usecases import cost_specs, datasets, jobs
+from service.wiring import Wiring
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False, tags=["training-jobs"])
 
@@ -25,17 +28,35 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False, tags=["traini
 def show_job(request: Request, wired: Wired, tenant: Tenant, job: str) -> Response:
     """Show how a job stands; a script keeps it up to date."""
     view = jobs.read(wired.readers, TrainingJob, tenant, job)
-    currency = currency_of_spec(wired.readers, tenant, view.job.spec.cost_spec)
+    costs = _costs(wired, tenant, view.job.spec.cost_spec)
+    currency = None if costs is None else costs.currency
     return render(
         request,
         "job.html",
         job=view.job,
+        dataset=_dataset(wired, tenant, view.job.dataset_id),
+        costs=costs,
         position=view.queue_position,
         course=_course(),
         rounds=_rounds(view.job.spec.params, currency),
         search=_search(view.job, currency),
         currency=currency,
     )
+
+
+def _dataset(wired: Wiring, tenant: str, dataset: str) -> Dataset | None:
+    """What was trained on, to be called by its name; None where it is gone."""
+    try:
+        return datasets.read_dataset(wired.readers, tenant, dataset)
+    except NotFoundError:
+        return None
+
+
+def _costs(wired: Wiring, tenant: str, cost_spec: str | None) -> CostSpec | None:
+    try:
+        return None if cost_spec is None else cost_specs.read_cost_spec(wired.readers, tenant, cost_spec)
+    except NotFoundError:
+        return None
 
 
 @router.get("/ui/jobs/{job}/events")

@@ -18,7 +18,7 @@ from service.ui.rendering import render
 from service.ui.routes import PageRoute
 from service.ui.units import currency_of
 from service.usecases import drift as drifting
-from service.usecases import models, performance
+from service.usecases import models, performance, recording
 from service.usecases.drift import VersionDrift
 from service.usecases.performance import VersionPerformance
 from service.wiring import Wiring
@@ -36,7 +36,10 @@ _LITTLE, _MUCH = 0.1, 0.25
 def list_models(request: Request, wired: Wired, tenant: Tenant) -> Response:
     """List the models whose decisions can be watched."""
     views = models.list_models(wired.readers, tenant, _LISTED, None)
-    return render(request, "monitoring_list.html", views=views)
+    newest = {
+        view.model.id: recording.newest_records(wired.readers, tenant, [view.model], 1) for view in views
+    }
+    return render(request, "monitoring_list.html", views=views, newest=newest)
 
 
 @router.get("/ui/monitoring/{model}")

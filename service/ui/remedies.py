@@ -90,7 +90,8 @@ _NEARER: Final[Mapping[str, str]] = {
     "memory_limit": "Take fewer rows or columns, or ask who runs the service for more memory.",
     "time_limit": "Take fewer rows, rounds or trials, or ask who runs the service for more time.",
     "storage_full": "Delete tables and versions that nobody needs, or tell who runs the service.",
-    "internal": "Tell who runs the service; its log has what happened.",
+    "internal": "Try it once more. If it lasts, tell who runs the service; its log has what happened.",
+    "method_not_allowed": "Open the page anew, and send it from there.",
 }
 
 

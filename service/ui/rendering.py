@@ -113,12 +113,19 @@ def number(amount: float | None, digits: int = 4) -> str:
     return _rounded(amount, min(digits - 1 - exponent, 12))
 
 
+def cash(amount: float) -> str:
+    """Write an amount of money: two decimals, and below a tenth as many as show two digits."""
+    if amount == 0 or abs(amount) >= 0.1:
+        return _rounded(amount, 2)
+    return _rounded(amount, min(1 - Decimal(abs(amount)).adjusted(), 12))
+
+
 def money(amount: float | None, currency: str | None = None) -> Markup:
     """Write an amount of money with its currency, where it has one."""
     if amount is None:
         return Markup("–")
     unit = Markup('<span class="unit">{}</span>&nbsp;').format(currency) if currency else ""
-    return Markup('<span class="money">{}{}</span>').format(unit, number(float(amount)))
+    return Markup('<span class="money">{}{}</span>').format(unit, cash(float(amount)))
 
 
 def percent(share: float | None, digits: int = 1) -> str:

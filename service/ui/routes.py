@@ -1,5 +1,7 @@
 """The route class of every page: who asks, where from, and refusals as pages."""
 
+import functools
+import threading
 from collections.abc import Callable, Coroutine
 from typing import Any
 from urllib.parse import quote
@@ -10,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
 
+from service import learning
 from service.api.access import admit_key, scopes_of
 from service.api.errors import OUTAGES, status_of, unavailable_of
 from service.domain.errors import CostboostError, ForbiddenError, UnauthorizedError
@@ -40,6 +43,7 @@ class PageRoute(APIRoute):
         except _TOLD as error:
             await _told(request, error)(scope, receive, send)
         else:
+            _look_ahead()
             await super().handle(scope, receive, send)
 
     async def _admit(self, request: Request) -> None:
@@ -63,6 +67,12 @@ class PageRoute(APIRoute):
                 return _told(request, error)
 
         return shown
+
+
+@functools.cache
+def _look_ahead() -> None:
+    """Look at the algorithms once, aside, as soon as somebody looks at a page: it takes seconds."""
+    threading.Thread(target=learning.algorithms, name="algorithms", daemon=True).start()
 
 
 def require_own_page(request: Request) -> None:

@@ -252,7 +252,8 @@ def _limits_of_figures(facts: _Facts) -> Iterator[str]:
         yield f"On the test part the probabilities lie {far} (slope {line['slope']:.2f})."
     if metrics.get("unreasonable_rows"):
         count = metrics["unreasonable_rows"]
-        yield f"In {count} rows of the test part a wrong decision costs no more than the right one."
+        rows = "1 row" if count == 1 else f"{count} rows"
+        yield f"In {rows} of the test part a wrong decision costs no more than the right one."
     if search is not None:
         count = len(search["trials"])
         yield f"{count} sets of parameters were tried: of the best the figures out of fold are too good."

@@ -179,5 +179,14 @@ def read_record(readers: Sessions, tenant: str, prediction_id: str) -> tuple[Dec
         return record, registry.find_model_by_id(session, tenant, record.model_id)
 
 
+def newest_records(
+    readers: Sessions, tenant: str, models: Sequence[Model], limit: int
+) -> list[DecisionRecord]:
+    """Read the newest decisions of some models together, each model's found by its index."""
+    with readers() as session:
+        found = [one for model in models for one in predictions.newest(session, tenant, model.id, limit)]
+    return sorted(found, key=lambda one: (one.decided_at, one.id), reverse=True)[:limit]
+
+
 def _named(classes: Sequence[str], actions: Sequence[str], cells: Any) -> dict[str, dict[str, float]]:
     return {name: dict(zip(actions, row, strict=True)) for name, row in zip(classes, cells, strict=True)}

@@ -59,7 +59,7 @@ def test_where_nothing_was_let_through_only_bounds_are_known() -> None:
     found = realised_cost(costs, np.array([0, 0, 0, -1, -1]), np.array([1.0, 1.0, 0.0, 0.0, 0.0]))
     assert (found.mean, found.ci95, found.method) == (None, None, "not_identifiable")
     assert found.reason is not None
-    assert found.reason.startswith("2 of 3 refused rows have no label")
+    assert found.reason.startswith("2 of 3 rows decided positive have no label")
     assert found.bounds == (2.0, 6.0)
     complete = realised_cost(costs, np.array([0, 0, 0, 1, 1]), np.array([1.0, 1.0, 0.0, 0.0, 0.0]))
     assert (complete.mean, complete.method) == (2.0, "observed")
@@ -67,7 +67,7 @@ def test_where_nothing_was_let_through_only_bounds_are_known() -> None:
 
 def test_why_nothing_is_known_is_said_and_only_then() -> None:
     one_missing = realised_cost(np.array([DECLINED] * 3), np.array([0, 0, -1]), np.zeros(3))
-    assert str(one_missing.reason).startswith("1 of 3 refused rows has no label")
+    assert str(one_missing.reason).startswith("1 of 3 rows decided positive has no label")
     assert one_missing.bounds == pytest.approx((20 / 3, 10.0))
     early = realised_cost(np.array([ACCEPTED] * 2), np.array([-1, -1]), np.ones(2))
     assert str(early.reason).startswith("none of 2 rows whose labels come late")

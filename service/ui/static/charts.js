@@ -39,7 +39,8 @@ function series(chart, line, place) {
 
 function axis(chart, label, kind) {
   const short = (amount) => {
-    const one = written(amount, kind, null);
+    // Marks of an axis lie closer together than amounts are told.
+    const one = written(amount, kind === "money" ? "number" : kind, null);
     return one.includes(".") && !one.includes("%") ? one.replace(/\.?0+$/, "") : one;
   };
   return {

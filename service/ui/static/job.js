@@ -5,6 +5,7 @@ import { percent } from "./written.js";
 
 const live = document.getElementById("live");
 const course = document.getElementById("course");
+const told = JSON.parse(document.getElementById("told").textContent);
 const [seconds, whole, rounds] = [[0], [0], [0]];
 let started = null;
 
@@ -33,11 +34,11 @@ function showRounds(at) {
 }
 
 // Not every round is told: between two of them the earlier one's figure stands.
-function figureAt(told, round, name) {
-  const known = [...told.keys()];
+function figureAt(fitted, round, name) {
+  const known = [...fitted.keys()];
   if (!known.length || round > known.at(-1)) return null;
   const last = known.findLast((one) => one <= round);
-  return last === undefined ? null : (told.get(last)[name] ?? null);
+  return last === undefined ? null : (fitted.get(last)[name] ?? null);
 }
 
 function showCourse(job, at) {
@@ -55,10 +56,10 @@ function show(job) {
   const at = job.progress ?? { fraction: 0, phase: "", round: 0, rounds: 0 };
   document.getElementById("share").textContent = percent(at.fraction, 0);
   const step = at.rounds > 1 ? `, ${at.round} of ${at.rounds}` : "";
-  document.getElementById("phase").textContent = at.phase.replaceAll("_", " ") + step;
+  document.getElementById("phase").textContent = (told.phases[at.phase] ?? at.phase) + step;
   live.querySelector("progress").value = at.fraction;
   const waits = job.queue_position ? `, number ${job.queue_position} in the queue` : "";
-  document.getElementById("status").textContent = job.status + waits;
+  document.getElementById("status").textContent = (told.statuses[job.status] ?? job.status) + waits;
   showCourse(job, at);
   showRounds(at);
 }

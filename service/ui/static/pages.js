@@ -3,7 +3,7 @@
 
 document.addEventListener("htmx:after:swap", () => {
   const problem = document.querySelector("main .problem[tabindex]");
-  const outcome = document.querySelector("#outcome section");
+  const outcome = document.querySelector("#outcome section, #problems section.told");
   if (problem) problem.focus();
   else if (outcome && outcome.getBoundingClientRect().top > innerHeight) outcome.scrollIntoView();
 });

@@ -34,11 +34,24 @@ function propose(name, text) {
   field.closest("details")?.setAttribute("open", "");
 }
 
+// Without a column of that name the service would refuse the table once it has read it.
+function askForLabel(columns) {
+  const field = form.elements.namedItem("label");
+  const isThere = columns.includes("label");
+  field.required = !isThere;
+  field.placeholder = isThere ? "label" : "choose one of its columns";
+}
+
 async function proposeFor(chosen) {
   propose("name", chosen.name.replace(/(\.[A-Za-z]{1,8}){1,2}$/, ""));
   if (!/\.csv$/i.test(chosen.name)) return;
   const [header] = (await chosen.slice(0, 65536).text()).split(/\r?\n/, 1);
-  const columns = header.split(",").map((one) => one.trim().replace(/^"|"$/g, ""));
+  const columns = header
+    .replace(/^\uFEFF/, "")
+    .split(",")
+    .map((one) => one.trim().replace(/^"|"$/g, ""));
+  document.getElementById("header").replaceChildren(...columns.map((one) => new Option(one, one)));
+  askForLabel(columns);
   propose("roles.cost", columns.filter((one) => /^costs?_/i.test(one)).join(", "));
 }
 

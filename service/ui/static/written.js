@@ -18,8 +18,15 @@ export function percent(share, digits = 1) {
   return share === null || Number.isNaN(share) ? "–" : `${grouped((100 * share).toFixed(digits))} %`;
 }
 
+// Two decimals, and below a tenth as many as show two digits.
+export function cash(amount) {
+  if (amount === 0 || Math.abs(amount) >= 0.1) return grouped(amount.toFixed(2));
+  const exponent = Number(amount.toExponential().split("e")[1]);
+  return grouped(amount.toFixed(Math.min(1 - exponent, 12)));
+}
+
 export const money = (amount, currency) =>
-  amount === null || Number.isNaN(amount) ? "–" : (currency ? `${currency}\u00a0` : "") + number(amount);
+  amount === null || Number.isNaN(amount) ? "–" : (currency ? `${currency}\u00a0` : "") + cash(amount);
 
 export function written(amount, kind, currency) {
   if (amount === null || amount === undefined) return "–";

@@ -117,7 +117,7 @@ def test_what_is_refused_is_known_only_from_what_chance_let_through(fresh_servic
     [version] = read(fresh_service, window="all")["versions"]
     unknown = version["total"]["realised_cost"]
     assert (unknown["method"], unknown["mean"], unknown["ci95"]) == ("not_identifiable", None, None)
-    assert unknown["reason"].startswith("3 of 3 refused rows have no label")
+    assert unknown["reason"].startswith("3 of 3 rows decided positive have no label")
     control = {"decision": "legit", "label": "legit", "decision_source": "control", "propensity": 0.25}
     store(fresh_service, [(decided("fraud", 0.4, **(of | control)), "legit")])
     [version] = read(fresh_service, window="all")["versions"]

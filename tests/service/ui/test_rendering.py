@@ -13,7 +13,7 @@ from service.domain.problems.registry import PROBLEMS
 from service.domain.training import FailureCode
 from service.ui import assets, rendering
 from service.ui.remedies import remedy
-from service.ui.rendering import cell, count, data, money, number, percent, value
+from service.ui.rendering import cash, cell, count, data, money, number, percent, value
 from tests.service.conftest import Service
 from tests.service.ui.conftest import Shop, key
 
@@ -39,6 +39,8 @@ def test_numbers_are_grouped_and_rounded_as_people_do(amount: float | None, writ
 def test_counts_shares_and_money() -> None:
     assert number(1e300) == f"{int(1e300):,}.00"
     assert (count(1234.0), count(1.5), percent(0.12345), percent(None)) == ("1,234", "1.50", "12.3 %", "–")
+    amounts = (0.0, -0.3129, 0.08, 0.0044694, 12.344, 0.0996)
+    assert [cash(one) for one in amounts] == ["0.00", "-0.31", "0.080", "0.0045", "12.34", "0.100"]
     assert money(3.5, "<b>") == '<span class="money"><span class="unit">&lt;b&gt;</span>&nbsp;3.50</span>'
 
 
@@ -79,10 +81,11 @@ def test_the_browser_writes_the_same_numbers(shop: Shop, page: Page) -> None:
     page.goto(f"{shop.address}/ui/sign-in")
     script = f"""async (amounts) => {{
         const written = await import("{assets.address_of("written.js")}");
-        return amounts.map((one) => [written.number(one), written.percent(one), written.count(one)]);
+        const ways = [written.number, written.percent, written.count, written.cash];
+        return amounts.map((one) => ways.map((write) => write(one)));
     }}"""
     found = page.evaluate(script, amounts)
-    assert found == [[number(one), percent(one), count(one)] for one in amounts]
+    assert found == [[number(one), percent(one), count(one), cash(one)] for one in amounts]
 
 
 def test_names_of_columns_and_classes_are_text_wherever_they_stand(

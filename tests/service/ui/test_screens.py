@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from service.ui.rendering import number
+from service.ui.rendering import cash, number
 from tests.service.conftest import problem, table
 from tests.service.listener import listening
 from tests.service.ui.conftest import Shop, address, key
@@ -23,6 +23,8 @@ def test_a_table_is_brought_and_looked_at(shop: Shop, page: Page, sound: Sound, 
     sound(page)
     page.get_by_label("File").set_input_files(file)
     expect(page.get_by_label("Name", exact=True)).to_have_value("september")
+    expect(page.locator("#header option")).to_have_count(4)
+    expect(page.get_by_label("Column of the label")).not_to_have_attribute("required", "")
     page.get_by_role("button", name="Bring it").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("september")
     expect(page.locator("figure.chart canvas")).to_have_count(3)
@@ -36,10 +38,12 @@ def test_a_table_is_brought_and_looked_at(shop: Shop, page: Page, sound: Sound, 
 
 def test_a_table_with_faults_is_refused_with_their_lines(shop: Shop, page: Page, tmp_path: Path) -> None:
     file = tmp_path / "broken.csv"
-    file.write_text("amount,cost_fn,label\n1,9,a\n2\n3,9,b\n")
+    file.write_text("amount,cost_fn,outcome\n1,9,a\n2\n3,9,b\n")
     page.goto(f"{shop.address}/ui/datasets/new")
     page.get_by_label("File").set_input_files(file)
     expect(page.get_by_label("For costs only")).to_have_value("cost_fn")
+    expect(page.get_by_label("Column of the label")).to_have_attribute("required", "")
+    page.get_by_label("Column of the label").fill("outcome")
     page.get_by_role("button", name="Bring it").click()
     alert = page.get_by_role("alert")
     expect(alert).to_contain_text("line 3")
@@ -60,14 +64,24 @@ def test_costs_say_what_they_imply_while_they_are_typed(shop: Shop, page: Page, 
     ]
     expect(words).to_contain_text(told[0])
     expect(words).to_contain_text("A missed positive costs as much as 50.00 false alarms")
+    expect(words).not_to_contain_text("swapped")
+    alarm.get_by_label("Fixed amount").fill("600")
+    expect(words).to_contain_text("Are the two mistakes swapped?")
     alarm.get_by_label("Fixed amount").fill("-600")
     expect(words).not_to_contain_text(told[0])
     expect(words.get_by_text("✕").or_(words.locator(".warned"))).to_be_visible()
     alarm.get_by_label("Fixed amount").fill("10")
-    missed.get_by_label("plus this column").fill("amount")
-    expect(words).to_contain_text("amount")
-    sound(page)
+    page.get_by_label("For the table").select_option(shop.dataset)
+    missed.get_by_label("plus this column").fill("merchant")
+    expect(words).to_contain_text("this column is a category")
+    missed.get_by_label("plus this column").fill("Amuont")
+    expect(words).to_contain_text("did you mean amount?")
     page.get_by_label("Name").fill("typed")
+    page.get_by_role("button", name="Keep them").click()
+    expect(page.get_by_role("alert")).to_contain_text("did you mean amount?")
+    missed.get_by_label("plus this column").fill("amount")
+    expect(words).to_contain_text("at amount 20")
+    sound(page)
     page.get_by_label("Currency").fill("chf")
     page.get_by_role("button", name="Keep them").press("Enter")
     expect(page.get_by_role("heading", level=1)).to_have_text("typed, revision 1")
@@ -109,11 +123,12 @@ def test_a_training_is_asked_for_watched_and_looked_at(shop: Shop, page: Page, s
     expect(page.locator("#trials canvas")).to_be_visible()
     best = page.get_by_role("region", name="Trials").get_by_role("row").nth(1)
     expect(best).to_contain_text("the best")
+    expect(page.locator("main")).to_contain_text("payments, revision 1")
     sound(page)
     found = shop.service.http.get("/v1/training-jobs?model=asked").json()["data"][0]["result"]
     cheapest = min(found["search"]["trials"], key=lambda one: one["cost"])
     expect(best).to_contain_text(f"n estimators {cheapest['params']['n_estimators']}")
-    expect(best).to_contain_text(number(cheapest["cost"]))
+    expect(best).to_contain_text(cash(cheapest["cost"]))
     page.get_by_role("button", name="To version 1").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Version 1")
     version = shop.service.http.get("/v1/models/asked/versions/1").json()
@@ -177,6 +192,8 @@ def test_other_costs_are_tried_and_kept(shop: Shop, page: Page, sound: Sound) ->
 def test_a_case_is_explained_in_log_odds_and_money(shop: Shop, page: Page, sound: Sound) -> None:
     record = shop.service.http.get(f"/v1/predictions/{shop.prediction}").json()
     page.goto(f"{shop.address}/ui/cases")
+    expect(page.get_by_role("region", name="The newest cases")).to_contain_text("tx-1")
+    sound(page)
     page.get_by_label("Id of a decision").fill(shop.prediction)
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", level=1)).to_have_text(f"Decided: “{record['decision']}”")
@@ -245,6 +262,7 @@ def test_realised_cost_stands_beside_expected_cost(shop: Shop, page: Page, sound
     expect(page.get_by_text("It turned out to be “fraud”")).to_be_visible()
     expect(page.get_by_role("button", name="Correct it")).to_be_visible()
     page.goto(f"{shop.address}/ui/monitoring")
+    sound(page)
     page.get_by_role("link", name="shop", exact=True).click()
     found = shop.service.http.get("/v1/models/shop/performance").json()["versions"][-1]["total"]
     assert found["labelled"] == 1

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from service.ui.rendering import count, number, percent
+from service.ui.rendering import cash, count, number, percent
 from tests.service.conftest import table
 from tests.service.ui.conftest import Shop
 
@@ -35,7 +35,7 @@ def test_money_comes_first_and_is_that_of_the_api(
     page.goto(shop.address + VERSION)
     money = page.get_by_label("Money", exact=True)
     expect(money).to_contain_text(percent(metrics["savings"]))
-    expect(money).to_contain_text(f"EUR\N{NO-BREAK SPACE}{number(metrics['total_cost'])}")
+    expect(money).to_contain_text(f"EUR\N{NO-BREAK SPACE}{cash(metrics['total_cost'])}")
     matrix = page.get_by_role("region", name="What it decided on the test rows")
     shown = [int(text.split()[0]) for text in matrix.locator("td").all_inner_texts()]
     assert shown == [int(n) for row in metrics["confusion"] for n in row]
@@ -47,19 +47,19 @@ def test_the_slider_shows_the_servers_numbers_by_mouse_and_by_keyboard(
 ) -> None:
     page.goto(shop.address + VERSION)
     cheapest = min(thresholds["cost"])
-    assert out(page, "cost") == f"EUR {number(cheapest)}"
+    assert out(page, "cost") == f"EUR {cash(cheapest)}"
     slider = page.get_by_role("slider")
     for key, at in (("Home", 0), ("ArrowRight", 1), ("End", len(thresholds["cost"]) - 1)):
         slider.press(key)
         tp, fp, fn, tn = (thresholds[name][at] for name in ("tp", "fp", "fn", "tn"))
         assert [out(page, name) for name in ("tp", "fp", "fn", "tn")] == [count(n) for n in (tp, fp, fn, tn)]
         cost = thresholds["cost"][at]
-        assert out(page, "cost") == f"EUR {number(cost)}"
+        assert out(page, "cost") == f"EUR {cash(cost)}"
         assert out(page, "savings") == percent(1 - cost / metrics["baseline_cost"])
         assert out(page, "recall") == percent(tp / (tp + fn))
         assert out(page, "precision") == (percent(tp / (tp + fp)) if tp + fp else "–")
     page.get_by_role("button", name="To the cheapest").click()
-    assert out(page, "cost") == f"EUR {number(cheapest)}"
+    assert out(page, "cost") == f"EUR {cash(cheapest)}"
     assert out(page, "above-cheapest") == "+ EUR 0.00"
 
 
@@ -132,6 +132,7 @@ def test_more_classes_and_a_review_have_their_tables_and_curves(
     expect(page.locator("#class-1-roc canvas")).to_be_visible()
     sound(page)
     page.get_by_role("link", name="Decide a row").click()
+    expect(page.get_by_text("Without its row, and so without reasons")).to_be_visible()
     page.get_by_role("button", name="Decide").click()
     expect(page.get_by_text("Decided: “")).to_be_visible()
     page.goto(f"{shop.address}/ui/models/three/versions/1/card")
