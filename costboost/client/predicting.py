@@ -10,8 +10,17 @@ import pyarrow as pa
 from costboost.client.asking import given, path
 from costboost.client.exchange import Plan, Request, as_json, keyed, operation
 from costboost.client.jobs import JobState, path_of
-from costboost.client.results import Dataset, Predictions
-from costboost.client.tables import ARROW, arrow_of, file_of, like, parts_of, read_stream, stream_of
+from costboost.client.results import Predictions
+from costboost.client.tables import (
+    ARROW,
+    arrow_of,
+    dataset_of,
+    file_of,
+    like,
+    parts_of,
+    read_stream,
+    stream_of,
+)
 from costboost.client.training import JobOperations
 
 J = TypeVar("J", bound=JobState)
@@ -81,6 +90,7 @@ class PredictingOperations(JobOperations[J]):
         cost_spec: str | None = None,
         priors: Mapping[str, float] | None = None,
         threshold: float | None = None,
+        id_column: str | None = None,
     ) -> Plan[Any]:
         """Decide the rows of a data frame; the answer is a data frame of the same kind.
 
@@ -90,20 +100,31 @@ class PredictingOperations(JobOperations[J]):
             Any number of rows; they are sent in parts.
         cost_spec : str, optional
             Other costs, by the name they are stored under (`create_cost_spec`).
+        id_column : str, optional
+            Column that says which row it is; it comes first in the answer, as it was given. Left out, a
+            column `id` does, as text.
 
         Returns
         -------
         DataFrame or Table
             `id`, `decision`, `label`, `score`, `probability_<class>`, `expected_cost_<action>`, `threshold`.
+
+        Raises
+        ------
+        ValueError
+            The table has no column of this name.
         """
+        rows = arrow_of(table)
+        if id_column is not None and id_column not in rows.column_names:
+            raise ValueError(f"the table has no column {id_column!r}; it has {', '.join(rows.column_names)}")
         asked = {"version": version, "alias": alias, "cost_spec": cost_spec, "threshold": threshold}
         params = given(asked | {"priors": None if priors is None else json.dumps(dict(priors))})
         headers = {"Content-Type": ARROW}
         answers = []
-        for part in parts_of(arrow_of(table), ROWS_AT_A_TIME):
+        for part in parts_of(rows, ROWS_AT_A_TIME):
             request = Request("POST", path("models", model, "predict"), params, headers, stream_of(part))
             answers.append(read_stream((yield from self._ask(request)).content))
-        return like(pa.concat_tables(answers), table)
+        return like(_with_id(pa.concat_tables(answers), rows, id_column), table)
 
     @operation
     def predict_batch(self, /, model: str, data: Any, **spec: Any) -> Plan[J]:
@@ -118,8 +139,7 @@ class PredictingOperations(JobOperations[J]):
         """
         body = {"model": model, **spec}
         where = path("batch-predictions")
-        if isinstance(data, str | Dataset):
-            dataset = data if isinstance(data, str) else data.id
+        if (dataset := dataset_of(data)) is not None:
             request = as_json("POST", where, {**body, "dataset": dataset}, keyed())
         else:
             fields = {"spec": json.dumps(body)}
@@ -166,6 +186,14 @@ class PredictingOperations(JobOperations[J]):
         """What decisions cost in the end: `since`, `until`, `window`, `drift`."""
         told = _sendable(given(query))
         return (yield from self._read(path("models", model, "performance"), **told))
+
+
+def _with_id(decisions: pa.Table, rows: pa.Table, id_column: str | None) -> pa.Table:
+    if id_column is None:
+        return decisions
+    if "id" in decisions.column_names:
+        decisions = decisions.drop_columns("id")
+    return decisions.add_column(0, rows.schema.field(id_column), rows[id_column])
 
 
 def _sendable(item: Mapping[str, Any]) -> dict[str, Any]:

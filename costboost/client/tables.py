@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from costboost.client.exchange import File
+from costboost.client.results import Dataset
 
 ARROW = "application/vnd.apache.arrow.stream"
 PARQUET = "application/vnd.apache.parquet"
@@ -38,6 +39,8 @@ def file_of(table: Any) -> File:
     ------
     ValueError
         The name of the file does not tell what it is.
+    FileNotFoundError
+        There is no such file.
     TypeError
         It is no table.
     """
@@ -46,10 +49,29 @@ def file_of(table: Any) -> File:
         media_type = MEDIA_TYPES.get(path.suffix.lower())
         if media_type is None:
             raise ValueError(f"a table is a file that ends in one of {', '.join(MEDIA_TYPES)}")
+        if not path.is_file():
+            raise FileNotFoundError(f"there is no file {path}")
         return File(path, media_type)
     if isinstance(table, Sequence) and all(isinstance(row, Mapping) for row in table):
         return File(json.dumps([dict(row) for row in table], allow_nan=False).encode(), JSON)
     return File(stream_of(arrow_of(table)), ARROW)
+
+
+def dataset_of(data: Any) -> str | None:
+    """The dataset that is meant, by its id or name; None where `data` is a table.
+
+    Raises
+    ------
+    ValueError
+        A str looks like the name of a file: it would be taken for that of a dataset.
+    """
+    if isinstance(data, Dataset):
+        return data.id
+    if not isinstance(data, str):
+        return None
+    if Path(data).suffix.lower() in MEDIA_TYPES:
+        raise ValueError("a str names a dataset of the service; for a file say pathlib.Path(...)")
+    return data
 
 
 def arrow_of(table: Any) -> pa.Table:

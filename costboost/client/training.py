@@ -9,12 +9,13 @@ from typing import Any, Generic, TypeVar
 from costboost.client.asking import Asking, given, path
 from costboost.client.exchange import Listing, Pause, Plan, Request, as_json, keyed, listing, operation
 from costboost.client.jobs import JobState, Watcher, path_of, watcher_of
-from costboost.client.results import Dataset
-from costboost.client.tables import file_of
+from costboost.client.tables import dataset_of, file_of
 
 J = TypeVar("J", bound=JobState)
 
 _LONGEST_WAIT = 20.0
+#: What is said of a table that is sent along, and never of the training.
+_OF_TABLE = frozenset({"label", "positive_class", "classes", "roles", "types"})
 
 
 class JobOperations(Asking, Generic[J]):
@@ -53,11 +54,19 @@ class JobOperations(Asking, Generic[J]):
             Of a table: `label`, `positive_class`, `roles` and so on.
         **spec
             Anything else of the API: `split`, `search`, `seed`, `limits`, `on_success`, …
+
+        Raises
+        ------
+        TypeError
+            What belongs to the table, such as `label`, is given beside `options`.
+        ValueError
+            `data` is a str that names a file.
         """
+        if of_table := sorted(_OF_TABLE & spec.keys()):
+            raise TypeError(f"{of_table[0]} is said of the table: options={{{of_table[0]!r}: ...}}")
         asked = {"model": model, "costs": costs, "cost_spec": cost_spec, "algorithm": algorithm, **spec}
         body = given({**asked, "params": params and dict(params)})
-        if isinstance(data, str | Dataset):
-            dataset = data if isinstance(data, str) else data.id
+        if (dataset := dataset_of(data)) is not None:
             request = as_json("POST", path("training-jobs"), {**body, "dataset": dataset}, keyed())
         else:
             fields = {"spec": json.dumps(body), "options": json.dumps(dict(options or {}))}

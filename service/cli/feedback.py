@@ -55,7 +55,9 @@ def _number(text: str, line: int) -> float:
     try:
         return float(text)
     except ValueError:
-        raise UsageError(f"line {line}: amount must be a number") from None
+        raise UsageError(
+            f"line {line}: amount must be a number without a sign of money, such as 54.67"
+        ) from None
 
 
 COMMANDS = (feedback,)

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 from pydantic import ValidationError
 
 from service import learning
@@ -18,6 +19,7 @@ from service.domain.cautions import cautions_of_test
 from service.domain.datasets import Dataset, IntakeLimits, IntakeOptions
 from service.domain.errors import ConflictError, InvalidError
 from service.domain.faults import field_errors
+from service.domain.nearest import listed_for
 from service.domain.predictions import PredictOptions
 from service.domain.training import TrainingSpec
 from service.rows import (
@@ -25,12 +27,14 @@ from service.rows import (
     Sent,
     Table,
     TableRows,
+    TypedArray,
     encode_table,
     read_objects,
     read_raw,
     read_table,
     text_of,
 )
+from service.rows.encoding import encode_arrow
 from service.rows.media import ARROW, CSV, JSON, NDJSON, PARQUET, MediaType, media_type_of
 from service.usecases.predicting import predict, price
 from service.usecases.prediction_columns import prediction_columns, schema_of, texts
@@ -90,7 +94,11 @@ def train_locally(
         trained.artifact,
         trained.metrics,
         learning.consequences(learning.cost_spec(costs, dataset.classes, dataset.positive_class)),
-        [*(detail for _, detail in cautions), *trained.warnings, *(one.detail for one in dataset.warnings)],
+        [
+            *(detail for _, detail in cautions),
+            *trained.warnings,
+            *(f"{one.column}: {one.detail}" for one in dataset.warnings),
+        ],
     )
 
 
@@ -125,11 +133,7 @@ def predict_locally(
     priced = None if costs is None else price(predictor, json.dumps(costs).encode())
     decided = predict(predictor, PredictOptions(threshold=threshold), sent, priced, len(sent))
     actions = (predictor.costs if priced is None else priced.costs).actions
-    columns, named = {}, id_column or "id"
-    if named in sent.names:
-        columns[named] = texts([text_of(sent.cell(row, named)) for row in range(len(sent))])
-    elif id_column is not None:
-        raise InvalidError("unknown_column", f"the rows have no column {id_column}")
+    columns = _ids(sent, id_column or "id") if id_column or "id" in sent.names else {}
     columns |= prediction_columns(
         decided.answers,
         decided.sound,
@@ -138,6 +142,35 @@ def predict_locally(
         actions=[action.name for action in actions],
     )
     return encode_table(columns, schema_of(columns), _WRITTEN[suffix])
+
+
+def ids_of(rows: Path, id_column: str) -> dict[str, TypedArray]:
+    """Read the column of a file that says which row it is.
+
+    Raises
+    ------
+    InvalidError
+        There is none of this name.
+    """
+    return _ids(_sent(rows), id_column)
+
+
+def with_ids(decisions: bytes, ids: Mapping[str, TypedArray], suffix: str) -> bytes:
+    """Write decisions, which come as an Arrow stream, with the ids of their rows before them."""
+    with pa.ipc.open_stream(decisions) as reader:
+        table = reader.read_all()
+    if ids and "id" in table.column_names:
+        table = table.drop_columns("id")
+    for name, values in ids.items():
+        table = table.add_column(0, name, pa.array(values, pa.string()))
+    return encode_arrow(table, _WRITTEN[suffix])
+
+
+def _ids(sent: Sent, named: str) -> dict[str, TypedArray]:
+    if named not in sent.names:
+        known = listed_for(named, sent.names)
+        raise InvalidError("unknown_column", f"the rows have no column {named}; they have {known}")
+    return {named: texts([text_of(sent.cell(row, named)) for row in range(len(sent))])}
 
 
 def _sent(path: Path) -> Sent:

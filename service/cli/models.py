@@ -1,12 +1,17 @@
 """`costboost models`: what a service has been taught."""
 
+import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from service.cli.options import AsJson, Limit, Url, client_of
+from service.cli.options import AsJson, Limit, Url, client_of, writable
 from service.cli.printing import metrics_rows, show, show_one, write_rows
+
+if TYPE_CHECKING:
+    from costboost.client import Client
 
 NAME = "models"
 group = typer.Typer(help="Models of a service, their versions and aliases.", no_args_is_help=True)
@@ -36,11 +41,27 @@ def show_version(model: Model, version: Number, url: Url = None, as_json: AsJson
     """Show a version: what it costs first."""
     with client_of(url) as client:
         found = client.version(model, version)
+        shown = found.document if as_json else {**found.document, "costs": _costs(client, found.document)}
     names = ("model", "version", "algorithm", "params", "costs", "dataset", "created_at", "artifact_sha256")
-    show_one(found.document, names, as_json=as_json)
+    show_one(shown, names, as_json=as_json)
     if not as_json:
         typer.echo()
         write_rows(metrics_rows(found.metrics))
+
+
+def _costs(client: "Client", version: Mapping[str, Any]) -> str | None:
+    """What decisions cost, and under which name that is stored."""
+    if (costs := version.get("costs")) is not None:
+        return json.dumps(costs)
+    if (called := version.get("cost_spec")) is None:
+        return None
+    from costboost.client import ApiError
+
+    try:
+        spec = client.cost_spec(called)
+    except ApiError:  # such as with a key that may not read it
+        return str(called)
+    return f"{spec.name}, revision {spec.revision}: {json.dumps(spec.document['costs'])}"
 
 
 @group.command("promote")
@@ -62,7 +83,9 @@ def promote(
 def download(
     model: Model,
     version: Number,
-    output: Annotated[Path, typer.Argument(dir_okay=False, help="Such as card.costboost.")],
+    output: Annotated[
+        Path, typer.Argument(dir_okay=False, callback=writable, help="Such as card.costboost.")
+    ],
     url: Url = None,
 ) -> None:
     """Write a version into a file that `costboost predict` reads without a service."""
@@ -74,7 +97,7 @@ def download(
 def export(
     model: Model,
     version: Number,
-    output: Annotated[Path, typer.Argument(dir_okay=False, help="Such as card.zip.")],
+    output: Annotated[Path, typer.Argument(dir_okay=False, callback=writable, help="Such as card.zip.")],
     url: Url = None,
 ) -> None:
     """Write a version with its report into one file, for `import` into another service."""

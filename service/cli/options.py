@@ -1,6 +1,7 @@
 """Options that several commands have, and how they are read."""
 
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -30,20 +31,48 @@ Costs = Annotated[
 ]
 
 
-def _told_by_its_name(file: Path) -> Path:
+def table_endings() -> tuple[str, ...]:
+    """How the name of a file ends that holds a table."""
     from costboost.client.tables import MEDIA_TYPES
 
-    if file.suffix.lower() not in MEDIA_TYPES:
-        raise typer.BadParameter(f"a table is a file that ends in one of {', '.join(MEDIA_TYPES)}")
+    return tuple(MEDIA_TYPES)
+
+
+def table_file(file: Path) -> Path:
+    """A file whose name says how its table is written.
+
+    Raises
+    ------
+    typer.BadParameter
+        It does not.
+    """
+    if file.suffix.lower() not in table_endings():
+        raise typer.BadParameter(f"a table is a file that ends in one of {', '.join(table_endings())}")
     return file
 
 
 File = Annotated[
     Path,
-    typer.Argument(
-        exists=True, dir_okay=False, callback=_told_by_its_name, help="CSV, JSON, Parquet or Arrow."
-    ),
+    typer.Argument(exists=True, dir_okay=False, callback=table_file, help="CSV, JSON, Parquet or Arrow."),
 ]
+
+
+def writable(file: Path | None) -> Path | None:
+    """A file that can be written, looked at before the work that would be lost.
+
+    Raises
+    ------
+    typer.BadParameter
+        Its folder is not there, or nothing can be written there.
+    """
+    if file is None:
+        return None
+    folder = file.absolute().parent
+    if not folder.is_dir():
+        raise typer.BadParameter(f"there is no folder {folder}")
+    if not os.access(file if file.exists() else folder, os.W_OK):
+        raise typer.BadParameter(f"{file} cannot be written")
+    return file
 
 
 def settings_of(data_dir: Path | None, **overrides: Any) -> "Settings":
@@ -76,11 +105,19 @@ def read_json(text: str | None, option: str) -> Any:
     """
     if text is None:
         return None
+    is_json = text.lstrip().startswith(("{", "["))
     try:
-        is_file = not text.lstrip().startswith(("{", "[")) and Path(text).is_file()
-        return json.loads(Path(text).read_text(encoding="utf-8") if is_file else text)
-    except (OSError, ValueError):
-        raise UsageError(f"{option} is JSON, or the name of a file that holds JSON") from None
+        return json.loads(text if is_json else Path(text).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UsageError(
+            f"{option} is JSON, or the name of a file with it; there is no file {text}"
+        ) from None
+    except (OSError, ValueError) as error:
+        where = option if is_json else f"{option}, the file {text},"
+        told = (
+            f"line {error.lineno}: {error.msg}" if isinstance(error, json.JSONDecodeError) else "unreadable"
+        )
+        raise UsageError(f"{where} is no JSON ({told}); names have double quotes") from None
 
 
 def read_roles(pairs: list[str] | None, option: str) -> dict[str, str]:

@@ -1,15 +1,28 @@
 """`costboost train` and `costboost predict`: with a service, or in this process and with a file."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from service.cli.explaining import UsageError
-from service.cli.options import AsJson, Costs, File, Url, client_of, read_json, read_roles
+from service.cli.options import (
+    AsJson,
+    Costs,
+    File,
+    Url,
+    client_of,
+    read_json,
+    read_roles,
+    table_endings,
+    table_file,
+    writable,
+)
 from service.cli.printing import metrics_rows, show, write_rows
 
 if TYPE_CHECKING:
+    from costboost.client import Client
     from service.cli.local import LocalModel
 
 Parts = Annotated[list[str] | None, typer.Option(help="COLUMN=ROLE, such as customer=group.")]
@@ -33,7 +46,8 @@ def train(
     ] = None,
     model: Annotated[str | None, typer.Option(help="Its name; that of the file if left out.")] = None,
     output: Annotated[
-        Path | None, typer.Option(dir_okay=False, help="File for the model, if no service is asked.")
+        Path | None,
+        typer.Option(dir_okay=False, callback=writable, help="File for the model, if no service is asked."),
     ] = None,
     url: Url = None,
 ) -> None:
@@ -52,6 +66,8 @@ def train(
     }
     options = {name: value for name, value in told.items() if value}
     body = {name: value for name, value in body.items() if value is not None}
+    if not Path(data).is_file() and Path(data).suffix.lower() in table_endings():
+        raise UsageError(f"there is no file {data}")
     name = model or Path(data).stem.lower().replace(" ", "-")
     if url is None:
         _train_here(Path(data), name, body, options, output or Path(f"{name}.costboost"))
@@ -63,7 +79,10 @@ def train(
 
 def _train_here(path: Path, name: str, body: dict[str, Any], options: dict[str, Any], output: Path) -> None:
     if not path.is_file():
-        raise UsageError("DATA is a file; datasets of a service need --url or COSTBOOST_URL")
+        told = "what a service has taken in needs --url or COSTBOOST_URL"
+        raise UsageError(f"there is no file {path}; {told}")
+    table_file(path)
+    writable(output)
     from service.cli.local import train_locally
 
     made = train_locally(path, {**body, "model": name}, options, _progress())
@@ -94,11 +113,21 @@ def _train_there(url: str, data: str, name: str, body: dict[str, Any], options: 
     with client_of(url) as client:
         job = client.train(name, given, options=options, **body)
         typer.echo(job.id, err=True)
+        for warning in _warnings(client, job.document, is_new=isinstance(given, Path)):
+            typer.echo(warning, err=True)
         outcome = job.wait(progress=True).outcome
     typer.echo(f"{outcome['model']} version {outcome['version']}")
     write_rows(metrics_rows(outcome["metrics"]))
     for warning in outcome.get("warnings", ()):
         typer.echo(warning["detail"], err=True)
+
+
+def _warnings(client: "Client", job: Mapping[str, Any], *, is_new: bool) -> list[str]:
+    """What may not be meant: of the training, and of the columns of a table that came with it."""
+    told = [one["detail"] for one in job["warnings"]]
+    if is_new:
+        told += [f"{one['column']}: {one['detail']}" for one in client.dataset(job["dataset"]).warnings]
+    return told
 
 
 def predict(
@@ -111,10 +140,13 @@ def predict(
     version: Annotated[int | None, typer.Option(help="Of a service; the champion if left out.")] = None,
     id_column: Annotated[
         str | None,
-        typer.Option("--id", help="Column that says which row it is, for a model in a file; else `id`."),
+        typer.Option("--id", help="Column that says which row it is; else `id`."),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option(dir_okay=False, help="A .csv, .json, .parquet or .arrow file; else CSV.")
+        Path | None,
+        typer.Option(
+            dir_okay=False, callback=writable, help="A .csv, .json, .parquet or .arrow file; else CSV."
+        ),
     ] = None,
     url: Url = None,
 ) -> None:
@@ -130,34 +162,33 @@ def predict(
             Path(model), rows, suffix, costs=priced, threshold=threshold, id_column=id_column
         )
     else:
-        if id_column is not None:
-            raise UsageError("--id is for a model in a file; for a service call the column `id`")
         if threshold is not None:
             raise UsageError("--threshold is for a model in a file; a service decides whole tables by costs")
-        found = _predict_there(url, model, rows, suffix, {"costs": priced, "version": version})
+        asked = {"costs": priced, "version": version}
+        found = _predict_there(url, model, rows, suffix, asked, id_column)
     if output is not None:
         output.write_bytes(found)
     else:
         typer.echo(found, nl=False)
 
 
-def _predict_there(url: str | None, model: str, rows: Path, suffix: str, spec: dict[str, Any]) -> bytes:
+def _predict_there(
+    url: str | None, model: str, rows: Path, suffix: str, spec: dict[str, Any], id_column: str | None
+) -> bytes:
     """As a batch, which may be of any length, and of which the service keeps nothing afterwards."""
+    from service.cli.local import ids_of, with_ids
+
     given = {name: value for name, value in spec.items() if value is not None}
-    wanted = "arrow" if suffix == ".json" else suffix.removeprefix(".")
+    is_written_here = suffix == ".json" or id_column is not None
+    wanted = "arrow" if is_written_here else suffix.removeprefix(".")
+    ids = {} if id_column is None else ids_of(rows, id_column)
     with client_of(url) as client:
         job = client.predict_batch(model, rows, output=wanted, **given)
         try:
             content = client.batch_output(job.wait(progress=True).id)
         finally:
             client.delete_batch(job.id)
-    if suffix != ".json":
-        return content
-    import json
-
-    from costboost.client.tables import read_stream
-
-    return json.dumps(read_stream(content).to_pylist(), indent=2).encode() + b"\n"
+    return with_ids(content, ids, suffix) if is_written_here else content
 
 
 def algorithms(as_json: AsJson = False) -> None:

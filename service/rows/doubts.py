@@ -1,9 +1,13 @@
 """What is odd about a column that is taken in all the same: perhaps it is not what its owner thinks."""
 
+import re
 from collections.abc import Mapping
+from typing import Final
+
+import pyarrow as pa
 
 from service.domain.datasets import ColumnRole, IntakeOptions
-from service.rows.cells import Kind
+from service.rows.cells import MISSING_MARKS, Kind, is_number
 from service.rows.columns import TypedArray
 from service.rows.inference import odd_cells
 from service.rows.raw import RawTable
@@ -11,6 +15,12 @@ from service.rows.raw import RawTable
 #: A text column with more values than this, of which nearly all differ, names rows.
 _ID_ROWS, _ID_SHARE = 50, 0.9
 _SHOWN_LINES = 5
+#: Cells that are looked at for amounts, and the share of them that must be some.
+_LOOKED_AT, _MOST = 1000, 0.9
+_SIGN: Final = r"(?:[€$£¥₹%]|EUR|USD|GBP|CHF|JPY|CNY|INR|SEK|NOK|DKK|PLN)"
+_GROUPED: Final = r"[+-]?(?:\d{1,3}(?:[ .,'\u00a0]\d{3})+|\d+)(?:[.,]\d+)?"
+#: A number with a sign of money or percent, or with a comma: to a person an amount, to a program a word.
+_AMOUNT: Final = re.compile(rf"{_SIGN}\s*{_GROUPED}|{_GROUPED}\s*{_SIGN}|[+-]?[\d. ]*\d,\d+", re.ASCII)
 
 
 def odd_numbers(raw: RawTable, index: int, kind: Kind, options: IntakeOptions) -> str | None:
@@ -25,6 +35,25 @@ def odd_numbers(raw: RawTable, index: int, kind: Kind, options: IntakeOptions) -
     return (
         f"most cells are numbers, but {len(rows)} are not (line {', '.join(lines)}{more}), so it is taken as "
         "a category: leave these cells empty, or declare its type"
+    )
+
+
+def amounts(raw: RawTable, index: int, kind: Kind, options: IntakeOptions) -> str | None:
+    """Say how amounts are written, where a column of words holds some as people write them."""
+    if raw.kind != "text" or kind not in ("category", "text") or raw.names[index] in options.types:
+        return None
+    column = raw.columns[index]
+    if not isinstance(column, pa.ChunkedArray):
+        return None
+    cells = [cell.strip() for cell in column.slice(0, _LOOKED_AT).to_pylist() if cell is not None]
+    given = [cell for cell in cells if cell.lower() not in MISSING_MARKS]
+    found = sum(_AMOUNT.fullmatch(cell) is not None for cell in given)
+    numbers = sum(map(is_number, given))
+    if not found or found + numbers < _MOST * len(given):
+        return None
+    return (
+        "its cells look like amounts with a sign of money, a percent sign or a comma: they are words and no "
+        "numbers: write the number alone and with a point, such as 54.67 or 1234.5"
     )
 
 

@@ -32,7 +32,11 @@ def encode_table(
     columns: Mapping[str, TypedArray], schema: Sequence[InputColumn], media_type: MediaType
 ) -> bytes:
     """Encode typed columns as one body."""
-    table = to_arrow(columns, schema)
+    return encode_arrow(to_arrow(columns, schema), media_type)
+
+
+def encode_arrow(table: pa.Table, media_type: MediaType) -> bytes:
+    """Encode an Arrow table as one body."""
     if media_type in (CSV, NDJSON, JSON):
         return b"".join(iterate(table.schema.names, table.to_batches(), media_type))
     sink = io.BytesIO()

@@ -10,7 +10,7 @@ from service.domain.errors import listed
 from service.rows.cells import Kind
 from service.rows.columns import Fault, TypedArray, is_textual
 from service.rows.csv_reader import check_separator
-from service.rows.doubts import odd_numbers, set_ids_aside
+from service.rows.doubts import amounts, odd_numbers, set_ids_aside
 from service.rows.labels import Labels, labels_of
 from service.rows.media import MediaType
 from service.rows.raw import Faults, RawTable, refuse
@@ -86,7 +86,11 @@ def _doubts(
     found: dict[str, dict[str, str]] = {}
     for index, name in enumerate(raw.names):
         odd = odd_numbers(raw, index, kinds[name], options)
-        told = {"looks_like_id": ids.get(name), "mostly_numbers": odd}
+        told = {
+            "looks_like_id": ids.get(name),
+            "mostly_numbers": odd,
+            "looks_like_amounts": amounts(raw, index, kinds[name], options),
+        }
         found[name] = {code: detail for code, detail in told.items() if detail}
     return found
 
@@ -103,7 +107,7 @@ def _typed(
     allowed = needed_types(role)
     if not found and allowed and kind not in allowed:
         detail = f"a {role} column is {' or '.join(allowed)}"
-        odd = odd_numbers(raw, index, kind, options)
+        odd = odd_numbers(raw, index, kind, options) or amounts(raw, index, kind, options)
         faults.add("wrong_type", f"{detail}; {odd}" if odd else detail, column=name)
     return kind, column
 

@@ -98,7 +98,11 @@ def read_number(text: str, at: str) -> float:
     except ValueError:
         found = math.nan
     if not math.isfinite(found):
-        raise wrong(at, "finite_number", "must be a number with a point and no comma, such as 1234.5")
+        raise wrong(
+            at,
+            "finite_number",
+            "must be a number with a point, no comma and no sign of money, such as 1234.5",
+        )
     return found
 
 

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -98,6 +99,8 @@ def test_what_cannot_be_trained_is_told_with_its_place(run: Run, payments: Path,
     assert (ragged.status, "line 3" in ragged.err) == (1, True)
     unknown = run("train", payments, "--costs", COSTS, "--algorithm", "adabust")
     assert (unknown.status, "/algorithm" in unknown.err) == (1, True)
+    assert "did you mean adaboost?" in unknown.err
+    assert "/v1/" not in unknown.err
     absurd = run("train", payments, "--costs", '{"fn": -5, "fp": 1}')
     assert absurd.status == 1
     assert "Traceback" not in ragged.err + unknown.err + absurd.err
@@ -125,7 +128,6 @@ def test_what_is_no_model_is_refused(run: Run, payments: Path) -> None:
         ("train", "payments.csv", "--costs", COSTS, "--role", "amount"),
         ("predict", "m", "payments.csv", "--output", "rows.xlsx"),
         ("predict", "m", "no-such.csv"),
-        ("predict", "m", "payments.csv", "--id", "hour"),
         ("simulate", "m", "--capacity", "many"),
         ("keys", "list"),
         ("fly",),
@@ -135,6 +137,29 @@ def test_wrong_usage_is_status_2(run: Run, payments: Path, arguments: tuple[str,
     done = run(*arguments)
     assert (done.status, done.out) == (2, "")
     assert done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("train", "no-such.csv", "--costs", COSTS), "there is no file no-such.csv"),
+        (("train", "payments", "--costs", COSTS), "needs --url"),
+        (("train", "notes.txt", "--costs", COSTS), "ends in one of"),
+        (("train", "payments.csv", "--costs", "costs.json"), "there is no file costs.json"),
+        (("train", "payments.csv", "--costs", "{fn: 5}"), "double quotes"),
+        (("train", "payments.csv", "--costs", COSTS, "--output", "no/m.costboost"), "no folder"),
+        (("predict", "m", "payments.csv", "--output", "no/d.csv"), "no folder"),
+        (("models", "export", "m", "1", "no/m.zip"), "no folder"),
+    ],
+)
+def test_wrong_usage_is_told_before_any_work(
+    run: Run, payments: Path, tmp_path: Path, arguments: tuple[str, ...], told: str
+) -> None:
+    (tmp_path / "notes.txt").write_text("a\n1\n")
+    done = run(*arguments)
+    assert done.status == 2
+    assert told in re.sub(r"[│\s]+", " ", done.err)
+    assert "Content-Type" not in done.err
 
 
 # --- with a service ---------------------------------------------------------------------------------------
@@ -154,7 +179,9 @@ def test_a_newcomer_reaches_decisions_in_money(asked: Run, payments: Path, tmp_p
     job = trained.err.split()[0]
     assert json.loads(asked("jobs", "show", job, "--json").out)["status"] == "succeeded"
     assert job in asked("jobs", "list", "--limit", 1000).out
-    assert "saved against it" in asked("models", "show", "cli-card", 1).out
+    shown = asked("models", "show", "cli-card", 1).out
+    assert "saved against it" in shown
+    assert '"per": {"amount": 1.0}' in shown
     simulated = asked("simulate", "cli-card", "--costs", '{"fn": 100, "fp": 5}')
     assert "always legit" in simulated.out
 
@@ -166,10 +193,14 @@ def test_here_and_there_are_the_same_bytes_and_decisions(asked: Run, payments: P
     there = asked("predict", "cli-same", payments)
     assert there.status == 0, there.err
     assert "bp_" not in asked("jobs", "list", "--batch").out
+    named = asked("predict", "cli-same", payments, "--id", "hour")
+    assert named.status == 0, named.err
+    assert asked("predict", "cli-same", payments, "--id", "our").status == 1
     with pytest.MonkeyPatch.context() as alone:
         alone.delenv("COSTBOOST_URL")
         assert asked("train", payments, *QUICK, "--output", "here.costboost").status == 0
         here = asked("predict", "there.costboost", payments)
+        assert asked("predict", "there.costboost", payments, "--id", "hour").out == named.out
     assert (tmp_path / "here.costboost").read_bytes() == (tmp_path / "there.costboost").read_bytes()
     columns = [list(csv.reader(io.StringIO(done.out))) for done in (here, there)]
     assert columns[0] == columns[1]

@@ -52,6 +52,18 @@ def test_a_file_is_trained_on_in_one_request(client: Client, trained: Job) -> No
     assert client.job(trained.id).status == "succeeded"
 
 
+def test_what_is_meant_otherwise_is_told_before_anything_is_sent(client: Client) -> None:
+    for data in ("orders.csv", "Q3.parquet"):
+        with pytest.raises(ValueError, match="for a file say"):
+            client.train("m", data, COSTS)
+        with pytest.raises(ValueError, match="for a file say"):
+            client.predict_batch("m", data)
+    with pytest.raises(TypeError, match="is said of the table"):
+        client.train("m", pandas.DataFrame({"a": [1]}), COSTS, label="y")
+    with pytest.raises(FileNotFoundError, match="there is no file"):
+        client.create_dataset("nowhere.csv")
+
+
 def test_decisions_have_names_and_reasons(client: Client, trained: Job) -> None:
     answer = client.predict("of-the-client", [{"id": "tx-1", **ROW}, {**ROW, "amount": 2.0}], explain=2)
     assert len(answer) == 2
@@ -84,7 +96,11 @@ def test_more_rows_than_a_request_may_have_are_sent_in_parts(client: Client, tra
     amounts = [float(i % 700) for i in range(10_500)]
     rows = len(amounts)
     frame = pandas.DataFrame({"amount": amounts, "hour": [3] * rows, "merchant": ["d"] * rows})
-    assert len(client.predict_table("of-the-client", frame)) == rows
+    answer = client.predict_table("of-the-client", frame, id_column="amount")
+    assert list(answer.columns)[:2] == ["amount", "decision"]
+    assert answer["amount"].to_list() == amounts
+    with pytest.raises(ValueError, match="no column 'amuont'"):
+        client.predict_table("of-the-client", frame, id_column="amuont")
 
 
 @pytest.mark.parametrize("package", [pandas, polars])

@@ -113,20 +113,25 @@ def test_other_columns_and_classes_are_warned_of(service: Service, trained: dict
 
 @only_sqlite
 def test_columns_like_ids_and_odd_numbers_are_told(service: Service) -> None:
-    lines = [f"tx-{i},{'unknown' if i % 4 == 0 else i},{i % 7},{i % 2}" for i in range(80)]
-    csv = "\n".join(["ref,amount,size,label", *lines]) + "\n"
+    lines = [f"tx-{i},{'unknown' if i % 4 == 0 else i},€ {i % 7}.50,{i % 2}" for i in range(80)]
+    csv = "\n".join(["ref,amount,paid,label", *lines]) + "\n"
     made = service.upload(csv)
     roles = {column["name"]: column["role"] for column in made["columns"]}
-    assert roles == {"ref": "id", "amount": "feature", "size": "feature", "label": "label"}
+    assert roles == {"ref": "id", "amount": "feature", "paid": "feature", "label": "label"}
     told = {(one["code"], one["column"]): one["detail"] for one in made["warnings"]}
-    assert set(told) == {("looks_like_id", "ref"), ("mostly_numbers", "amount")}
+    assert set(told) == {
+        ("looks_like_id", "ref"),
+        ("mostly_numbers", "amount"),
+        ("looks_like_amounts", "paid"),
+    }
     assert "line 2, 6, 10" in told["mostly_numbers", "amount"]
     assert service.http.get(f"/v1/datasets/{made['id']}").json()["warnings"] == made["warnings"]
     kept = service.upload(csv, roles='{"ref": "feature"}')
     assert kept["columns"][0]["role"] == "feature"
-    costs = {"fn": {"per": {"amount": 1}}, "fp": 1}
-    found = problem(validate(service, dataset=made["id"], costs=costs), 422, "wrong_type")
-    assert "line 2, 6, 10" in found["errors"][0]["detail"]
+    for column, again in (("amount", "line 2, 6, 10"), ("paid", "such as 54.67")):
+        costs = {"fn": {"per": {column: 1}}, "fp": 1}
+        found = problem(validate(service, dataset=made["id"], costs=costs), 422, "wrong_type")
+        assert again in found["errors"][0]["detail"]
 
 
 @only_sqlite
