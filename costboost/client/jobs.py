@@ -124,6 +124,7 @@ class ProgressBar:
 
     def draw(self, phase: str, fraction: float, *, is_last: bool) -> None:
         """Draw what is done, and which share of the whole before it."""
+        phase = phase.replace("_", " ")
         if self.live:
             full = round(self.WIDTH * fraction)
             bar = "━" * full + "─" * (self.WIDTH - full)

@@ -46,8 +46,10 @@ def cell(document: Mapping[str, Any], name: str) -> str:
 
 
 def money(value: float | None) -> str:
-    """An amount of money."""
-    return "-" if value is None else f"{value:,.2f}"
+    """An amount of money: two decimals, and below a tenth as many as show two digits."""
+    if value is None:
+        return "-"
+    return f"{value:,.2f}" if value == 0 or abs(value) >= 0.1 else f"{value:.2g}"
 
 
 def share(value: float | None) -> str:
