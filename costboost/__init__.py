@@ -72,12 +72,13 @@ if TYPE_CHECKING:
     from costboost.registry import ALGORITHMS, DEFAULT_ALGORITHM, Algorithm
     from costboost.reliability import calibration_line, reliability_table
     from costboost.review import ReviewPlan, lower_envelope, plan_reviews
+    from costboost.row_order import canonical_order
     from costboost.scorer import Scorer
     from costboost.scorers import CostScorer
     from costboost.search import SearchResult, Trial, search_params
     from costboost.search_space import Choices, Interval, draw_params
     from costboost.shape_functions import importance, shapes
-    from costboost.splits import Split, canonical_order, folds, holdout
+    from costboost.splits import Split, folds, holdout
     from costboost.terms import Terms
     from costboost.thresholds import FoundThreshold, empirical_threshold, find_threshold
 
@@ -234,12 +235,13 @@ _HOMES = {
     "registry": ("ALGORITHMS", "DEFAULT_ALGORITHM", "Algorithm"),
     "reliability": ("calibration_line", "reliability_table"),
     "review": ("ReviewPlan", "lower_envelope", "plan_reviews"),
+    "row_order": ("canonical_order",),
     "scorer": ("Scorer",),
     "scorers": ("CostScorer",),
     "search": ("SearchResult", "Trial", "search_params"),
     "search_space": ("Choices", "Interval", "draw_params"),
     "shape_functions": ("importance", "shapes"),
-    "splits": ("Split", "canonical_order", "folds", "holdout"),
+    "splits": ("Split", "folds", "holdout"),
     "terms": ("Terms",),
     "thresholds": ("FoundThreshold", "empirical_threshold", "find_threshold"),
 }

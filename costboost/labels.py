@@ -10,7 +10,7 @@ from costboost.columns import Columns, canonical_text
 from costboost.cost_cells import CostCell
 from costboost.cost_specs import CostSpec
 from costboost.costs import CostMatrix
-from costboost.splits import canonical_order
+from costboost.row_order import canonical_order
 
 #: fn, fp, tp, tn of two classes; each a number, or the parts of a `CostCell`.
 NamedCosts: TypeAlias = Mapping[str, Any]

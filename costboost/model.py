@@ -42,8 +42,9 @@ from costboost.mixture.classifier import MixtureClassifier
 from costboost.mixture.mixing import enough
 from costboost.parameters import Range, check_parameters
 from costboost.registry import DEFAULT_ALGORITHM, make
+from costboost.row_order import canonical_order
 from costboost.scorer import DecisionRule, Scorer
-from costboost.splits import Split, SplitKind, canonical_order, folds
+from costboost.splits import Split, SplitKind, folds
 from costboost.thresholds import Aim, FoundThreshold, find_threshold
 from costboost.training_costs import TrainCosts, TrainingCosts
 

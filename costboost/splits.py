@@ -1,24 +1,22 @@
 """Which rows train and which are judged: found from the contents of the rows, never from their order.
 
-Rows are first put in an order that their contents determine; everything else counts positions in that order.
-Permuting the rows of a table therefore changes no split, and renaming its classes changes none either.
+Rows are first put in an order that their contents determine (`costboost.row_order`); everything else counts
+positions in that order. Permuting the rows of a table therefore changes no split, and renaming its classes
+changes none either.
 """
 
 from __future__ import annotations
 
-import hashlib
-import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-SplitKind: TypeAlias = Literal["stratified", "group", "time", "predefined"]
-Rows: TypeAlias = NDArray[np.intp]
+from costboost.row_order import Rows, bits_of, permutation
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+SplitKind: TypeAlias = Literal["stratified", "group", "time", "predefined"]
 
 
 @dataclass(frozen=True)
@@ -54,44 +52,6 @@ class Split:
             raise ValueError(f"test_fraction must lie between 0 and 1, not {self.test_fraction}")
         if self.folds < 2:
             raise ValueError(f"folds must be at least 2, not {self.folds}")
-
-
-def canonical_order(
-    X: NDArray[np.float64] | Mapping[str, NDArray[Any]],
-    label_rank: NDArray[np.integer[Any]],
-    *extra: NDArray[Any],
-) -> Rows:
-    """Order rows by what they contain.
-
-    The key is a 64-bit hash of the row, ties are broken by the label and then by the extra columns, so that
-    weights or costs in another unit change nothing. -0.0 counts as 0.0, and all missing values as one.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d), float64, or mapping of column name to array of shape (n,)
-        Columns of a mapping (numbers, or objects such as text and None) are taken by name.
-    label_rank : ndarray of shape (n,), int
-    *extra : ndarrays of shape (n,)
-        Numbers or text: weights, costs, groups, times.
-
-    Returns
-    -------
-    ndarray of shape (n,), intp
-        A permutation; rows that are equal in everything keep their order.
-
-    Examples
-    --------
-    >>> X = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, np.nan]])
-    >>> order = canonical_order(X, np.array([0, 1, 0]))
-    >>> again = canonical_order(X[::-1], np.array([0, 1, 0]))
-    >>> np.array_equal(X[order], X[::-1][again], equal_nan=True)
-    True
-    """
-    key = np.full(len(label_rank), _GOLDEN, dtype=np.uint64)
-    for column in _columns(X):
-        key = _mix((key ^ _bits(column)) + _GOLDEN)
-    ties = [column if column.dtype.kind != "O" else _bits(column) for column in map(np.asarray, extra)]
-    return np.lexsort((*reversed(ties), label_rank, key))
 
 
 def holdout(
@@ -210,55 +170,12 @@ def _checked(y_codes: NDArray[np.integer[Any]], order: Rows | None) -> tuple[Row
     return y, rows
 
 
-# Order of contents
-
-
-def _columns(X: NDArray[np.float64] | Mapping[str, NDArray[Any]]) -> Iterator[NDArray[Any]]:
-    if isinstance(X, Mapping):
-        for name in sorted(X):
-            yield np.asarray(X[name])
-    else:
-        yield from X.T
-
-
-def _bits(column: NDArray[Any]) -> NDArray[np.uint64]:
-    """64 bits per value; equal values have equal bits."""
-    if column.dtype.kind in "OUST":
-        values = column.tolist()
-        bits = {value: _text_bits(value) for value in set(values)}
-        return np.fromiter((bits[value] for value in values), dtype=np.uint64, count=len(values))
-    numbers = column.astype(np.float64) + 0.0  # -0.0 + 0.0 is 0.0
-    numbers[np.isnan(numbers)] = np.nan
-    return numbers.view(np.uint64)
-
-
-def _text_bits(value: object) -> int:
-    # The first letter keeps a missing value apart from the text "None".
-    missing = value is None or (isinstance(value, float) and math.isnan(value))
-    text = "n" if missing else f"s{value}"
-    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(digest, "little")
-
-
-def _mix(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Scramble 64 bits (the finaliser of splitmix64: Steele, Lea & Flood 2014)."""
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return bits ^ (bits >> np.uint64(31))
-
-
-def _shuffled(n: int, seed: int) -> Rows:
-    """Permute 0..n-1; unlike a generator's stream this is the same in every release of numpy."""
-    start = _mix(np.array([seed % 2**64], dtype=np.uint64))
-    return np.argsort(_mix(start + _GOLDEN * np.arange(1, n + 1, dtype=np.uint64)), kind="stable")
-
-
 # Stratified
 
 
 def _stratified_test(y: Rows, fraction: float, seed: int) -> NDArray[np.bool_]:
     test = np.zeros(len(y), dtype=np.bool_)
-    shuffled = _shuffled(len(y), seed)
+    shuffled = permutation(len(y), seed)
     for k in np.unique(y):
         rows = shuffled[y[shuffled] == k]
         test[rows[: _part_of(len(rows), fraction)]] = True
@@ -274,7 +191,7 @@ def _stratified_folds(y: Rows, n_folds: int, seed: int) -> Rows:
     classes, counts = np.unique(y, return_counts=True)
     n_folds = min(n_folds, int(counts.min()))
     number = np.empty(len(y), dtype=np.intp)
-    shuffled = _shuffled(len(y), seed)
+    shuffled = permutation(len(y), seed)
     dealt = 0
     for k in classes:
         rows = shuffled[y[shuffled] == k]
@@ -327,7 +244,7 @@ def _take_groups(
     taken, where t minimises the squared distance of all classes from their targets.
     """
     taken = np.zeros(len(counts), dtype=np.bool_)
-    shuffled = _shuffled(len(counts), seed)
+    shuffled = permutation(len(counts), seed)
     shuffled = shuffled[free[shuffled]]
     kinds, kind_of = np.unique(counts[shuffled], axis=0, return_inverse=True)
     scale = counts[free].sum(axis=0)
@@ -371,7 +288,7 @@ def _group_codes(groups: NDArray[Any] | None, order: Rows) -> Rows:
     """Number groups by the bits of their value, which no order of rows changes."""
     if groups is None:
         raise ValueError("a group split needs the group of each row")
-    return np.unique(_bits(np.asarray(groups))[order], return_inverse=True)[1]
+    return np.unique(bits_of(np.asarray(groups))[order], return_inverse=True)[1]
 
 
 # Time

@@ -13,7 +13,8 @@ from costboost.boosting._scores import Votes
 from costboost.kernels.fixed_point import total
 from costboost.learners.foreign import Response, respond
 from costboost.parameters import Range
-from costboost.splits import Split, canonical_order, holdout
+from costboost.row_order import canonical_order
+from costboost.splits import Split, holdout
 from costboost.thresholds import least_cost
 
 __all__ = ["Aside", "Patience", "ValidationCost", "ValidationFraction", "parts_of"]

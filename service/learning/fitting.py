@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.labels import codes_of_classes
-from costboost.splits import canonical_order, holdout
+from costboost.row_order import canonical_order
+from costboost.splits import holdout
 from service.domain.datasets import Dataset
 from service.domain.errors import FieldError, InvalidError
 from service.domain.training import TrainingSpec

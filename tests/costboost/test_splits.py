@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from costboost.splits import Split, canonical_order, folds, holdout
+from costboost.row_order import canonical_order
+from costboost.splits import Split, folds, holdout
 from tests.costboost import naive
 from tests.costboost.strategies import labelled_rows
 
