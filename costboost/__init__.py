@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from costboost.boosting.penalized import PenalizedAdaBoostClassifier
     from costboost.boosting.soft_band_boost import SoftBandBoostClassifier
     from costboost.boosting.soft_boost import SoftBoostClassifier
-    from costboost.calibration import Calibrator, fit_calibrator
+    from costboost.calibration.calibrator import Calibrator, fit_calibrator
     from costboost.cost_cells import CostCell
     from costboost.cost_ranges import CostRangeReport, cost_range_report
     from costboost.cost_specs import Action, CostSpec, Review
@@ -204,7 +204,7 @@ _HOMES = {
     "boosting.penalized": ("PenalizedAdaBoostClassifier",),
     "boosting.soft_band_boost": ("SoftBandBoostClassifier",),
     "boosting.soft_boost": ("SoftBoostClassifier",),
-    "calibration": ("Calibrator", "fit_calibrator"),
+    "calibration.calibrator": ("Calibrator", "fit_calibrator"),
     "cost_cells": ("CostCell",),
     "cost_specs": ("Action", "CostSpec", "Review"),
     "cost_ranges": ("CostRangeReport", "cost_range_report"),

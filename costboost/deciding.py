@@ -9,7 +9,7 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from costboost.calibration import Calibrator
+from costboost.calibration.calibrator import Calibrator
 from costboost.columns import Columns, ColumnType, typed_columns
 from costboost.cost_specs import CostSpec
 from costboost.costs import CostMatrix

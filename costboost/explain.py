@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost import libm
-from costboost.calibration import SigmoidCalibrator
+from costboost.calibration.sigmoid import SigmoidCalibrator
 from costboost.columns import TEXTUAL, Columns, ColumnType
 from costboost.contributions.columns import Contributions
 from costboost.contributions.of_ensembles import contributions_of

@@ -17,7 +17,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, has_fit_parameter, validate_data
 
-from costboost.calibration import CalibrationKind, Calibrator, calibrator_of_log_odds, fit_calibrator
+from costboost.calibration.calibrator import (
+    CalibrationKind,
+    Calibrator,
+    calibrator_of_log_odds,
+    fit_calibrator,
+)
 from costboost.columns import Columns, ColumnType, typed_columns
 from costboost.contributions.of_ensembles import background_of
 from costboost.cost_specs import CostSpec

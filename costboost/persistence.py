@@ -16,7 +16,7 @@ import numpy as np
 import safetensors
 import safetensors.numpy
 
-from costboost.calibration import Calibrator
+from costboost.calibration.calibrator import Calibrator
 from costboost.columns import COLUMN_TYPES, canonical_text
 from costboost.contributions.of_ensembles import check_background
 from costboost.cost_specs import CostSpec

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost import libm
-from costboost.calibration import Calibrator
+from costboost.calibration.calibrator import Calibrator
 from costboost.columns import Columns
 from costboost.cost_specs import CostSpec
 from costboost.decisions import Decisions, correct_priors, decide, decide_by_label, decide_by_threshold

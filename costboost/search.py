@@ -10,7 +10,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from costboost.calibration import fit_calibrator
+from costboost.calibration.calibrator import fit_calibrator
 from costboost.cross_fitting import (
     NO_CHECKPOINTS,
     Checkpoints,

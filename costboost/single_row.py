@@ -12,7 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost import libm
-from costboost.calibration import MARGIN, IsotonicCalibrator, OutputCalibrator, SigmoidCalibrator
+from costboost.calibration.calibrator import OutputCalibrator
+from costboost.calibration.isotonic import IsotonicCalibrator
+from costboost.calibration.sigmoid import SigmoidCalibrator
+from costboost.calibration.targets import MARGIN
 from costboost.costs import LARGEST_COST, unreasonable_rows
 from costboost.decisions import RowDecision, decide_row
 from costboost.ensembles.trees import Trees

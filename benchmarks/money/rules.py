@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.calibration import fit_calibrator
+from costboost.calibration.calibrator import fit_calibrator
 
 __all__ = ["calibrated", "charged", "cheapest", "cheapest_constant", "class_weights"]
 

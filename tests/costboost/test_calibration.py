@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from costboost.calibration import Calibrator, IsotonicCalibrator, SigmoidCalibrator, fit_calibrator
+from costboost.calibration.calibrator import Calibrator, fit_calibrator
+from costboost.calibration.isotonic import IsotonicCalibrator
+from costboost.calibration.sigmoid import SigmoidCalibrator
 
 FAMILIES = [SigmoidCalibrator, IsotonicCalibrator]
 

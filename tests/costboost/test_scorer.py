@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from costboost.calibration import Calibrator, SigmoidCalibrator
+from costboost.calibration.calibrator import Calibrator
+from costboost.calibration.sigmoid import SigmoidCalibrator
 from costboost.cost_specs import Action, CostSpec, Review
 from costboost.features import FeatureEncoder
 from costboost.scorer import Scorer
@@ -146,8 +147,9 @@ def test_parts_that_do_not_fit_together_are_refused(flaw):
 
 def test_serving_code_loads_numpy_only():
     code = (
-        "import sys, costboost.scorer, costboost.persistence, costboost.features, costboost.calibration, "
-        "costboost.decisions, costboost.cost_specs, costboost.metrics.evaluation\n"
+        "import sys, costboost.scorer, costboost.persistence, costboost.features, "
+        "costboost.calibration.calibrator, costboost.decisions, costboost.cost_specs, "
+        "costboost.metrics.evaluation\n"
         "heavy = {'sklearn', 'numba', 'joblib', 'scipy', 'pandas'} & set(sys.modules)\n"
         "assert not heavy, heavy"
     )

@@ -5,7 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from costboost.calibration import Calibrator, IsotonicCalibrator, SigmoidCalibrator
+from costboost.calibration.calibrator import Calibrator
+from costboost.calibration.isotonic import IsotonicCalibrator
+from costboost.calibration.sigmoid import SigmoidCalibrator
 from costboost.cost_cells import CostCell
 from costboost.cost_specs import Action, CostSpec, Review
 from costboost.costs import unreasonable_rows
