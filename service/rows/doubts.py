@@ -19,8 +19,9 @@ _SHOWN_LINES = 5
 _LOOKED_AT, _MOST = 1000, 0.9
 _SIGN: Final = r"(?:[€$£¥₹%]|EUR|USD|GBP|CHF|JPY|CNY|INR|SEK|NOK|DKK|PLN)"
 _GROUPED: Final = r"[+-]?(?:\d{1,3}(?:[ .,'\u00a0]\d{3})+|\d+)(?:[.,]\d+)?"
+_COMMA: Final = r"[+-]?[\d. ]*\d,\d+|[+-]?\d{1,3}(?:,\d{3})+\.\d+"
 #: A number with a sign of money or percent, or with a comma: to a person an amount, to a program a word.
-_AMOUNT: Final = re.compile(rf"{_SIGN}\s*{_GROUPED}|{_GROUPED}\s*{_SIGN}|[+-]?[\d. ]*\d,\d+", re.ASCII)
+_AMOUNT: Final = re.compile(rf"{_SIGN}\s*{_GROUPED}|{_GROUPED}\s*{_SIGN}|{_COMMA}", re.ASCII)
 
 
 def odd_numbers(raw: RawTable, index: int, kind: Kind, options: IntakeOptions) -> str | None:

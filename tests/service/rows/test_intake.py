@@ -445,3 +445,16 @@ def test_limits(refused, limits, media_type):
 
 def test_a_million_columns_are_refused_quickly(refused):
     assert refused(",".join(f"c{i}" for i in range(1_000_000)) + "\n1\n").code == "dataset_too_large"
+
+
+@pytest.mark.parametrize("cell", ["€ {}.50", "{}.50 EUR", '"1,23{}.50"', '"{},50"', "{} %", "$1 23{}"])
+def test_amounts_as_people_write_them_are_told(read, cell):
+    body = "paid,label\n" + "".join(f"{cell.format(i % 7)},{i % 2}\n" for i in range(20))
+    (doubts,) = (column.doubts for column in read(body).described if column.name == "paid")
+    assert "such as 54.67" in doubts["looks_like_amounts"]
+
+
+@pytest.mark.parametrize("cell", ["{}.05.2026", "AB{}", "0{}", "{} days", "EUR", '"a,{}"'])
+def test_words_and_codes_are_no_amounts(read, cell):
+    body = "paid,label\n" + "".join(f"{cell.format(i % 7)},{i % 2}\n" for i in range(20))
+    assert all("looks_like_amounts" not in column.doubts for column in read(body).described)
