@@ -12,8 +12,10 @@ from joblib.parallel import get_active_backend
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from costboost.boosting._base import CostSensitiveBooster
 from costboost.columns import Columns, ColumnType
 from costboost.features import FeatureEncoder
+from costboost.learners.tape import Tape
 from costboost.mixture.classifier import MixtureClassifier
 from costboost.mixture.members import Members
 from costboost.scorer import ScoreFunction
@@ -26,29 +28,39 @@ RoundCallback = Callable[[int, int, Mapping[str, float]], object]
 
 
 class Checkpoints(Protocol):
-    """Where the out-of-fold scores of fits that are done are kept, for a training that has to begin again.
+    """Where what is done is kept, for a training that has to begin again.
 
-    A fit is named by its place in the training. Whoever keeps scores gives them back only to a training of
-    the same data, parameters and versions of libraries; then nothing comes out differently.
+    That is the out-of-fold scores of a fit that is over, named by its place in the training, and notes of the
+    rounds of one that is not. Whoever keeps them gives them back only to a training of the same data,
+    parameters and versions of libraries; then nothing comes out differently. Fits in threads keep theirs at
+    the same time.
     """
 
-    def find(self, fit: str) -> NDArray[np.float64] | None:
-        """Scores that a fit of this name had; None if it is to be done."""
+    @property
+    def is_due(self) -> bool:
+        """Whether it is time to keep what is not over."""
 
-    def keep(self, fit: str, scores: NDArray[np.float64]) -> None:
-        """Take the scores of a fit that is done."""
+    def find(self, name: str) -> NDArray[Any] | None:
+        """What was kept under this name; None if it is to be done."""
+
+    def keep(self, name: str, done: NDArray[Any]) -> None:
+        """Take what is done."""
 
 
 class _Nothing:
     """Keeps nothing."""
 
-    def find(self, fit: str) -> None:
+    is_due: Final = False
+
+    def find(self, name: str) -> None:
         pass
 
-    def keep(self, fit: str, scores: NDArray[np.float64]) -> None:
+    def keep(self, name: str, done: NDArray[Any]) -> None:
         pass
 
 
+#: Between the name of a fit and how many rounds came before those that are kept under the name.
+ROUNDS: Final = ", rounds from "
 NO_CHECKPOINTS: Final[Checkpoints] = _Nothing()
 
 
@@ -130,7 +142,32 @@ class Fitted:
         return self.ensemble.score(self.encoder.transform(columns))
 
 
-def fit_rows(booster: Any, rows: TrainingSet, callback: RoundCallback | None = None) -> Fitted:
+def tape_of(fit: str, checkpoints: Checkpoints) -> Tape | None:
+    """Rounds of a fit that were kept; those that follow are kept as they become due."""
+    if checkpoints is NO_CHECKPOINTS:
+        return None
+    known, new = list[NDArray[np.int64]](), list[NDArray[np.int64]]()
+    while (part := checkpoints.find(f"{fit}{ROUNDS}{len(known)}")) is not None:
+        starts = np.cumsum(part[1 : part[0]])
+        known += np.split(part[part[0] :], starts)
+    kept = len(known)
+
+    def on_found(note: NDArray[np.int64]) -> None:
+        nonlocal kept
+        new.append(note)
+        if checkpoints.is_due:
+            # How many numbers lie before the notes, how long all but the last are, and the notes.
+            lengths = [len(new), *(len(one) for one in new[:-1])]
+            checkpoints.keep(f"{fit}{ROUNDS}{kept}", np.concatenate([lengths, *new]))
+            kept += len(new)
+            new.clear()
+
+    return Tape(known, on_found)
+
+
+def fit_rows(
+    booster: Any, rows: TrainingSet, callback: RoundCallback | None = None, tape: Tape | None = None
+) -> Fitted:
     """Fit an encoder and a clone of the booster on these rows alone."""
     encoder, booster = _joined(booster, rows)
     fitted = booster.fit(
@@ -140,6 +177,7 @@ def fit_rows(booster: Any, rows: TrainingSet, callback: RoundCallback | None = N
         sample_weight=rows.weight,
         callback=callback,
         **(rows.apart if getattr(booster, "early_stopping", None) is not None else {}),
+        **({"tape": tape} if isinstance(booster, CostSensitiveBooster) else {}),
     )
     return Fitted(encoder, fitted)
 
@@ -195,14 +233,21 @@ def out_of_fold_scores(
     together = _Together(progress, steps) if progress is not None and _in_threads() else None
     if effective_n_jobs(n_jobs) == 1:
         fitted: Iterator[NDArray[np.float64]] = (
-            score_part(booster, rows, parts[fold], rounds_of(progress, "out_of_fold", step, steps))
+            score_part(
+                booster,
+                rows,
+                parts[fold],
+                rounds_of(progress, "out_of_fold", step, steps),
+                tape_of(names[fold], checkpoints),
+            )
             for step, fold in enumerate(missing, start=len(known))
         )
     else:
         rounds = [None if together is None else together.rounds_of(fold) for fold in missing]
+        tapes = [tape_of(names[fold], checkpoints) if _in_threads() else None for fold in missing]
         tasks = (
-            delayed(score_part)(booster, rows, parts[fold], callback)
-            for fold, callback in zip(missing, rounds, strict=True)
+            delayed(score_part)(booster, rows, parts[fold], callback, tape)
+            for fold, callback, tape in zip(missing, rounds, tapes, strict=True)
         )
         fitted = Parallel(n_jobs=n_jobs, return_as="generator")(tasks)
     scores: NDArray[np.float64] | None = None
@@ -294,8 +339,12 @@ def rounds_of(progress: Progress | None, phase: str, step: int, steps: int) -> R
 
 
 def score_part(
-    booster: Any, rows: TrainingSet, part: tuple[Rows, Rows], callback: RoundCallback | None = None
+    booster: Any,
+    rows: TrainingSet,
+    part: tuple[Rows, Rows],
+    callback: RoundCallback | None = None,
+    tape: Tape | None = None,
 ) -> NDArray[np.float64]:
     """Scores of the rows of one part that validate, by what was fitted on those that train."""
     train, valid = part
-    return fit_rows(booster, rows.take(train), callback).score(rows.take(valid).columns)
+    return fit_rows(booster, rows.take(train), callback, tape).score(rows.take(valid).columns)

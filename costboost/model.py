@@ -38,6 +38,7 @@ from costboost.cross_fitting import (
     mixed,
     out_of_fold_scores,
     rounds_of,
+    tape_of,
 )
 from costboost.deciding import DecidingModel, has_names
 from costboost.features import FeatureEncoder
@@ -242,7 +243,7 @@ class CostSensitiveModel(DecidingModel):
             or "calibration", the figures those of a booster's callback; what it returns is ignored, what it
             raises ends the fit.
         checkpoints : Checkpoints, optional
-            Where the scores of folds that are done are kept; those found there are not fitted again.
+            Where scores of folds and rounds of fits are kept; those found there are not fitted again.
 
         Returns
         -------
@@ -255,17 +256,16 @@ class CostSensitiveModel(DecidingModel):
         """
         side = {"groups": groups, "times": times, "parts": parts}
         ready = self.prepare(X, y, sample_cost=sample_cost, sample_weight=sample_weight, types=types, **side)
-        rows, where = ready.rows, ready.parts
-        booster = ready.booster
-        learner = booster
-        if isinstance(booster, MixtureClassifier):
-            learner, where = booster.members(), enough(where, rows.y)
+        rows, where, learner = ready.rows, ready.parts, ready.booster
+        if isinstance(learner, MixtureClassifier):
+            learner, where = learner.members(), enough(where, rows.y)
         raw = out_of_fold_scores(
             learner, rows, where, n_jobs=self.n_jobs, progress=progress, checkpoints=checkpoints
         )
-        fitted = fit_rows(learner, rows, rounds_of(progress, "boosting", len(where), len(where) + 1))
-        if learner is not booster:
-            fitted, raw = mixed(booster, fitted, raw, rows)
+        last = rounds_of(progress, "boosting", len(where), len(where) + 1)
+        fitted = fit_rows(learner, rows, last, tape_of("all rows", checkpoints))
+        if learner is not ready.booster:
+            fitted, raw = mixed(ready.booster, fitted, raw, rows)
         self._settle(fitted, ready, raw)
         self._keep_out_of_fold(raw, ready.order, len(where))
         if progress is not None:

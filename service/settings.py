@@ -76,7 +76,7 @@ class Settings(BaseSettings):
     beat_seconds: Seconds = Field(2.0, description="how often a worker says that it lives")
     poll_seconds: Seconds = Field(0.2, description="how often an idle worker looks for a job")
     checkpoint_seconds: Seconds = Field(
-        10.0, description="after so long an attempt stores what it has finished, for the next one if it dies"
+        10.0, description="after so long an attempt stores what it has done, for the next one if it dies"
     )
     stop_seconds: Seconds = Field(30.0, description="time a stopping process gives to what is under way")
 

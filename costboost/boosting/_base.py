@@ -41,6 +41,7 @@ from costboost.learners.foreign import Response
 from costboost.learners.named import WEAK_LEARNERS, weak_learner
 from costboost.learners.prepare import prepare
 from costboost.learners.stump import DecisionStump
+from costboost.learners.tape import Tape
 from costboost.learners.weights import read_weights
 from costboost.parameters import Range, check_parameters
 from costboost.scorer import ScoreFunction
@@ -228,6 +229,7 @@ class CostSensitiveBooster(VotingBooster):
         *,
         groups: ArrayLike | None = None,
         times: ArrayLike | None = None,
+        tape: Tape | None = None,
     ) -> "CostSensitiveBooster":
         """Fit the ensemble.
 
@@ -248,6 +250,8 @@ class CostSensitiveBooster(VotingBooster):
             `valid_expected_cost`, the newest of `validation_cost_`.
         groups, times : array-like of shape (n,), optional
             For early stopping: rows of one group are set aside together, or the latest rows are.
+        tape : Tape, optional
+            What an interrupted fit of the same had found, which is not searched for again; stumps and trees.
 
         Returns
         -------
@@ -277,7 +281,7 @@ class CostSensitiveBooster(VotingBooster):
         self.classes_ = problem.labels.classes
         key = fingerprint(features, problem) if self.warm_start else ""
         if not (self.warm_start and hasattr(self, "_start")):
-            self._begin(features, weights, problem, groups, times)
+            self._begin(features, weights, problem, groups, times, tape=tape)
         elif key != self._key:
             raise ValueError("a warm start needs the rows, weights and costs it began with")
         else:
@@ -300,6 +304,8 @@ class CostSensitiveBooster(VotingBooster):
         problem: Problem,
         groups: ArrayLike | None,
         times: ArrayLike | None,
+        *,
+        tape: Tape | None,
     ) -> None:
         self._forget()
         self.machines_ = None
@@ -311,7 +317,7 @@ class CostSensitiveBooster(VotingBooster):
             aside = Aside(features[apart], problem.take(apart), self.early_stopping)
             features, weights, problem = features[train], weights[train], problem.take(train)
         estimator = self._weak_learner()
-        learner = prepare(estimator, features, weights, self._response(estimator))
+        learner = prepare(estimator, features, weights, self._response(estimator), tape)
         self._start = Start(problem, learner, rng, aside)
 
     def _fit_rounds(self, callback: Callback | None) -> None:

@@ -248,10 +248,16 @@ class Ledger:
     ----------
     accounts : Accounts
         Newly opened, of rows that do not all weigh 0.
+
+    Attributes
+    ----------
+    is_searched : bool
+        Whether the next hypothesis is searched for. As long as it is not, nobody asks for sums per bin, and
+        weights alone are kept up to date.
     """
 
     def __init__(self, accounts: Accounts) -> None:
-        self.accounts = accounts
+        self.accounts, self.is_searched, self._lags = accounts, True, False
         self._mass = 0
         self._masses, self._counts = np.zeros((2, 0, _SIDES), dtype=np.int64)
         self._set_anew(np.ones((256, _SIDES)))
@@ -273,13 +279,17 @@ class Ledger:
 
     def part_by_column(self, column: int, sides: Octets) -> Ints:
         """Part the rows by their bins of a column; return the integer weight of each kind on each side."""
-        self._masses, self._counts = self.accounts.part_by_column(column, sides)
-        return self._masses
+        return self._parted(*self.accounts.part_by_column(column, sides))
 
     def part(self, codes: Octets, sides: Octets) -> Ints:
         """Part the rows, as `Account.part`; return the integer weight of each kind on each side, (k, 3)."""
-        self._masses, self._counts = self.accounts.part(codes, sides)
-        return self._masses
+        return self._parted(*self.accounts.part(codes, sides))
+
+    def _parted(self, masses: Ints, counts: Ints) -> Ints:
+        self._masses, self._counts = masses, counts
+        if self._lags:
+            self._mass = int(masses.sum())
+        return masses
 
     def reweigh(self, exponents: Floats, shares: Floats) -> None:
         """Multiply weights by ``share · exp(exponent)``, up to one factor for all, by kind and side.
@@ -302,11 +312,17 @@ class Ledger:
             self.accounts.multiply(factors / greatest)
             self._set_anew(factors)
         else:
-            anew = touched > _MANY * self.n_rows
-            mass = self.accounts.change(factors, anew=anew)
-            self._mass = mass if anew else self._mass + mass
+            self._change(factors, anew=self._lags or touched > _MANY * self.n_rows)
 
     def _set_anew(self, like: Floats) -> None:
         """Bring the sum of the weights into (1/2, 1] by a power of two and add everything up."""
         _, exponent = math.frexp(self.accounts.total())
-        self._mass = self.accounts.change(np.full(like.shape, math.ldexp(1.0, -exponent)), anew=True)
+        self._change(np.full(like.shape, math.ldexp(1.0, -exponent)), anew=True)
+
+    def _change(self, factors: Floats, *, anew: bool) -> None:
+        if not self.is_searched:
+            self.accounts.multiply(factors)
+            self._lags = True
+            return
+        mass = self.accounts.change(factors, anew=anew)
+        self._mass, self._lags = mass if anew else self._mass + mass, False

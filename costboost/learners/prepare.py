@@ -1,5 +1,6 @@
 """From an estimator to a weak learner that has seen the rows."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from costboost.learners.foreign import ForeignLearner, Response
 from costboost.learners.stump import DecisionStump, PreparedStump
 from costboost.learners.svm import WeightedSVM
 from costboost.learners.svm_prepared import PreparedSVM
+from costboost.learners.tape import Tape
 from costboost.learners.tree import HistogramTree, PreparedTree
 from costboost.learners.weak import PreparedLearner
 
@@ -17,7 +19,11 @@ __all__ = ["prepare"]
 
 
 def prepare(
-    estimator: Any, X: Any, weights: NDArray[np.float64], response: Response = "sign"
+    estimator: Any,
+    X: Any,
+    weights: NDArray[np.float64],
+    response: Response = "sign",
+    tape: Tape | None = None,
 ) -> PreparedLearner:
     """Show the rows to a weak learner once.
 
@@ -31,11 +37,14 @@ def prepare(
         The user's weights of the rows.
     response : {"sign", "proba", "decision"}
         How answers are read; a stump's is always its sign.
+    tape : Tape, optional
+        Read and written by stumps and trees.
     """
+    tape = Tape() if tape is None else tape
     if isinstance(estimator, DecisionStump):
-        return PreparedStump(BinnedColumns.of(X, weights, estimator.max_bins), estimator.max_bins)
+        return PreparedStump(BinnedColumns.of(X, weights, estimator.max_bins), estimator.max_bins, tape=tape)
     if isinstance(estimator, HistogramTree):
-        return PreparedTree.of(estimator, X, weights, response)
+        return replace(PreparedTree.of(estimator, X, weights, response), tape=tape)
     if isinstance(estimator, WeightedSVM):
         return PreparedSVM(estimator, X, weights, decision=response == "decision")
     return ForeignLearner(estimator, X, response)

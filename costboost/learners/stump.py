@@ -1,6 +1,6 @@
 """The decision stump: one cut on one column."""
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, field
 from functools import cached_property
 from typing import Annotated, Any
 
@@ -14,6 +14,7 @@ from costboost.kernels.fixed_point import quantize
 from costboost.kernels.stump import find_class_cut, find_signed_cut, lean_of_sides, sum_by_class, sum_signed
 from costboost.learners.columns import BinnedColumns
 from costboost.learners.ledger import ABOVE, BELOW, MISSING, Account, Accounts, Elsewhere, Ledger
+from costboost.learners.tape import Tape
 from costboost.learners.weak import Hypothesis, Labels, Sample, classes_of
 from costboost.learners.weights import read_weights
 from costboost.parameters import Range, check_parameters
@@ -147,15 +148,18 @@ class DecisionStump(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 @dataclass(frozen=True)
 class PreparedStump:
-    """A stump learner over columns that were binned once."""
+    """A stump learner over columns that were binned once; it looks on its tape before it searches."""
 
     columns: BinnedColumns
     max_bins: int | None
+    tape: Tape = field(default_factory=Tape, kw_only=True)
 
     def fit(self, sample: Sample, labels: Labels, rng: np.random.Generator) -> Hypothesis:  # noqa: ARG002
         """Fit a stump under these weights and answer for every training row."""
-        weights = sample.weights if sample.rows is None else self._spread(sample.rows, sample.weights)
-        split = self.split(weights, labels)
+        split = self._known()
+        if split is None:
+            weights = sample.weights if sample.rows is None else self._spread(sample.rows, sample.weights)
+            split = self._noted(self.split(weights, labels))
         stump = DecisionStump(max_bins=self.max_bins)._adopt(split, self.columns, labels.classes)
         return Hypothesis(stump, self._respond(split, labels))
 
@@ -204,18 +208,34 @@ class PreparedStump:
         answers : ndarray of shape (3,), int
             1 for each side that the stump calls positive, else 0.
         """
-        slack = _slack(ledger.mass, ledger.n_rows)
-        # An edge moves by twice what its error moves.
-        found = find_signed_cut(self.columns.starts, ledger.sums.reshape(-1), 2 * slack)
-        column, index = found[0], found[1]
-        sides = np.full(len(self.columns.cuts[column]) + 2, ABOVE, dtype=np.uint8)
-        sides[: index + 1], sides[-1] = BELOW, MISSING
-        masses = ledger.part_by_column(column, sides)
-        weighed = masses.sum(axis=0)
-        split = _named_sides(found, slack, int(weighed[ABOVE] - weighed[BELOW]), labels)
+        split = self._known()
+        if split is None:
+            slack = _slack(ledger.mass, ledger.n_rows)
+            # An edge moves by twice what its error moves.
+            found = find_signed_cut(self.columns.starts, ledger.sums.reshape(-1), 2 * slack)
+            masses = self._parted(ledger, found[0], found[1])
+            weighed = masses.sum(axis=0)
+            lean = int(weighed[ABOVE] - weighed[BELOW])
+            split = self._noted(_named_sides(found, slack, lean, labels))
+        else:
+            masses = self._parted(ledger, split.column, split.index)
+        ledger.is_searched = self.tape.is_over
         answers = np.array([split.below, split.above, split.missing])
         stump = DecisionStump(max_bins=self.max_bins)._adopt(split, self.columns, labels.classes)
         return stump, masses, answers if labels.positive == 1 else 1 - answers
+
+    def _parted(self, ledger: Ledger, column: int, index: int) -> NDArray[np.int64]:
+        sides = np.full(len(self.columns.cuts[column]) + 2, ABOVE, dtype=np.uint8)
+        sides[: index + 1], sides[-1] = BELOW, MISSING
+        return ledger.part_by_column(column, sides)
+
+    def _known(self) -> Split | None:
+        note = self.tape.next()
+        return None if note is None else Split(*note.tolist())
+
+    def _noted(self, split: Split) -> Split:
+        self.tape.add(np.array(astuple(split), dtype=np.int64))
+        return split
 
     def _spread(self, rows: NDArray[np.intp], weights: Floats) -> Floats:
         spread = np.zeros(self.columns.codes.shape[1])

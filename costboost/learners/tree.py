@@ -1,8 +1,8 @@
 """The histogram tree: cuts upon cuts, a few levels deep."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated, Any, cast
 
@@ -17,6 +17,7 @@ from costboost.kernels.fixed_point import scaled
 from costboost.learners.columns import BinnedColumns
 from costboost.learners.foreign import Response
 from costboost.learners.ledger import ABOVE, BELOW, SCALE, Account, Accounts, Elsewhere, Ledger
+from costboost.learners.tape import Tape, note_of_tree, tree_of_note
 from costboost.learners.tree_growth import GrownTree, Limits, NodeRows, RowsOfNodes, WeighedRows, grow
 from costboost.learners.weak import Hypothesis, Labels, Sample, classes_of
 from costboost.learners.weights import read_weights
@@ -190,11 +191,12 @@ class HistogramTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 @dataclass(frozen=True)
 class PreparedTree:
-    """A tree learner over columns that were binned once."""
+    """A tree learner over columns that were binned once; it looks on its tape before it searches."""
 
     estimator: HistogramTree
     columns: BinnedColumns
     response: Response = "sign"
+    tape: Tape = field(default_factory=Tape, kw_only=True)
 
     @classmethod
     def of(cls, estimator: HistogramTree, X: Floats, weights: Floats, response: Response) -> "PreparedTree":
@@ -211,10 +213,14 @@ class PreparedTree:
 
     def fit(self, sample: Sample, labels: Labels, rng: np.random.Generator) -> Hypothesis:  # noqa: ARG002
         """Fit a tree under these weights and answer for every training row."""
-        weights = sample.weights if sample.rows is None else self._spread(sample.rows, sample.weights)
-        weighed = WeighedRows(*scaled(weights), labels.codes, len(labels.classes))
         limits = self.estimator._limits()
-        grown = grow(self.columns, self._node_rows(weighed, limits), limits)
+
+        def rows() -> RowsOfNodes:
+            weights = sample.weights if sample.rows is None else self._spread(sample.rows, sample.weights)
+            weighed = WeighedRows(*scaled(weights), labels.codes, len(labels.classes))
+            return self._node_rows(weighed, limits)
+
+        grown = self._grown(rows, limits)
         fitted = copy(self.estimator)._adopt(grown, labels.classes)
         said = grown.by_leaf(answers(fitted, labels.positive, self.response))
         return Hypothesis(fitted, said[grown.leaves])
@@ -257,11 +263,20 @@ class PreparedTree:
             1 for an answer that is positive, else 0.
         """
         limits = self.estimator._limits()
-        grown = grow(self.columns, self._ledger_rows(ledger, labels, limits), limits)
+        grown = self._grown(lambda: self._ledger_rows(ledger, labels, limits), limits)
+        ledger.is_searched = self.tape.is_over
         fitted = copy(self.estimator)._adopt(grown, labels.classes)
         positive = grown.by_leaf(answers(fitted, labels.positive, self.response)) > 0
         sides = np.where(positive, ABOVE, BELOW).astype(np.uint8)
         return fitted, ledger.part(grown.leaves, sides), np.array([0, 1, 0])
+
+    def _grown(self, rows: Callable[[], RowsOfNodes], limits: Limits) -> GrownTree:
+        note = self.tape.next()
+        if note is not None:
+            return tree_of_note(note, self.columns)
+        grown = grow(self.columns, rows(), limits)
+        self.tape.add(note_of_tree(grown))
+        return grown
 
     def _node_rows(self, weighed: WeighedRows, limits: Limits) -> RowsOfNodes:
         return NodeRows(self.columns, weighed, limits)

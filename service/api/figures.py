@@ -82,6 +82,8 @@ def work_figures(found: Figures, waiting_records: int) -> bytes:
     for counted, counts in ((jobs, found.jobs), (batches, found.batches), (intakes, found.intakes)):
         for status, count in counts.items():
             counted.labels(status).set(count)
+    going_on = "Running training jobs that go on from what an earlier attempt has kept."
+    gauge("resumed_training_jobs", going_on, found.resumed)
     oldest = "Seconds that the first job of the queue has waited."
     gauge("oldest_queued_job_seconds", oldest, found.oldest_queued_seconds)
     gauge("workers", "Workers that nobody has declared dead.", found.workers)

@@ -12,6 +12,7 @@ import resource
 import signal
 import socket
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Callable, Sequence
@@ -121,9 +122,13 @@ def _live(connection: socket.socket, parent: int) -> NoReturn:
             request = json.loads(line)
             _limit(request)
 
+            lock = threading.Lock()  # threads of the child speak one at a time
+
             def write(line: dict[str, Any]) -> None:
-                stream.write(json.dumps(line, allow_nan=False) + "\n")
-                stream.flush()
+                text = json.dumps(line, allow_nan=False) + "\n"
+                with lock:
+                    stream.write(text)
+                    stream.flush()
 
             write(_run(request, lambda message: write({"message": message})))
         os._exit(0)

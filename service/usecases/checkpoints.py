@@ -1,4 +1,4 @@
-"""What an attempt has finished when it dies, and its successor need not do again."""
+"""What an attempt has done when it dies, and its successor need not do again."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -52,7 +52,7 @@ def opened(
     seconds: float,
     send: Callable[[dict[str, Any]], None],
 ) -> Checkpoints:
-    """Open, in the child, what earlier attempts have left; what this one finishes is stored."""
+    """Open, in the child, what earlier attempts have left; what this one has done is stored."""
 
     def write(data: bytes) -> None:
         with suppress(UnavailableError):  # training goes on, and may find the store well at its end
@@ -60,7 +60,7 @@ def opened(
 
     found = Checkpoints(stamp_of(job_id, order), _readable(store, names), write, seconds)
     if found.known:
-        send({"known": found.known})
+        send({"known": found.fits})
     return found
 
 

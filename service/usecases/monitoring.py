@@ -8,7 +8,14 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session, sessionmaker
 
 from service.db.engine import database_time
-from service.db.tables import BatchPredictionRow, DeliveryRow, ExecutorRow, IntakeJobRow, TrainingJobRow
+from service.db.tables import (
+    BatchPredictionRow,
+    CheckpointRow,
+    DeliveryRow,
+    ExecutorRow,
+    IntakeJobRow,
+    TrainingJobRow,
+)
 from service.domain.training import JobStatus
 from service.domain.webhooks import DeliveryStatus
 
@@ -25,6 +32,8 @@ class Figures:
     ----------
     jobs, batches, intakes : dict of status to count
         Training jobs, batch predictions and intake jobs.
+    resumed : int
+        Running training jobs that go on from what an earlier attempt has kept.
     oldest_queued_seconds : float
         For how long the first of the queue has waited; 0 when none waits.
     workers : int
@@ -38,6 +47,7 @@ class Figures:
     jobs: dict[str, int]
     batches: dict[str, int]
     intakes: dict[str, int]
+    resumed: int
     oldest_queued_seconds: float
     workers: int
     heartbeat_seconds: float | None
@@ -48,6 +58,11 @@ def figures(readers: sessionmaker[Session]) -> Figures:
     """Count."""
     living = select(func.count(), func.min(ExecutorRow.beat_at)).where(ExecutorRow.reaped_at.is_(None))
     pending = select(func.count()).where(DeliveryRow.status == DeliveryStatus.PENDING)
+    resumed = (
+        select(func.count(CheckpointRow.job_id.distinct()))
+        .join(TrainingJobRow, TrainingJobRow.id == CheckpointRow.job_id)
+        .where(TrainingJobRow.status == JobStatus.RUNNING, CheckpointRow.attempt < TrainingJobRow.attempt)
+    )
     with readers() as session:
         now = database_time(session)
         jobs, batches, intakes = (_counts(session, table) for table in _TABLES)
@@ -55,10 +70,12 @@ def figures(readers: sessionmaker[Session]) -> Figures:
         oldest = min((moment for moment in waiting if moment is not None), default=None)
         workers, beat = session.execute(living).one()
         deliveries = session.scalar(pending) or 0
+        gone_on = session.scalar(resumed) or 0
     return Figures(
         jobs=jobs,
         batches=batches,
         intakes=intakes,
+        resumed=gone_on,
         oldest_queued_seconds=_since(oldest, now) or 0.0,
         workers=workers,
         heartbeat_seconds=_since(beat, now),

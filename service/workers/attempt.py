@@ -49,7 +49,7 @@ class Attempt:
                 self.checkpoints.append(name)
             case {"known": [*fits]}:
                 self.has_checkpoints = True
-                log.info("fits are not repeated", job_id=self.job.id, attempt=self.job.attempt, fits=fits)
+                log.info("going on from checkpoints", job_id=self.job.id, attempt=self.job.attempt, fits=fits)
             case _:
                 with suppress(ValidationError):
                     self._progress = Progress.model_validate(message)

@@ -6,10 +6,10 @@ class DeathError(Exception):
 
 
 class KeptFits:
-    """Keeps scores by name, and interrupts after so many."""
+    """Keeps scores by name, and interrupts after so many; rounds too, if asked."""
 
-    def __init__(self, dies_after=None):
-        self.scores, self.found, self.dies_after = {}, [], dies_after
+    def __init__(self, dies_after=None, is_due=False):
+        self.scores, self.found, self.dies_after, self.is_due = {}, [], dies_after, is_due
 
     def find(self, fit):
         self.found += [fit] * (fit in self.scores)

@@ -60,7 +60,13 @@ def test_metrics_name_routes_not_paths(fresh_service: Service) -> None:
     assert 'costboost_training_jobs{status="queued"} 0.0' in text
     assert 'costboost_batch_predictions{status="running"} 0.0' in text
     assert "costboost_request_seconds_bucket" in text
-    for figure in ("oldest_queued_job_seconds", "workers", "pending_deliveries", "waiting_records"):
+    for figure in (
+        "resumed_training_jobs",
+        "oldest_queued_job_seconds",
+        "workers",
+        "pending_deliveries",
+        "waiting_records",
+    ):
         assert f"\ncostboost_{figure} 0.0\n" in text
     assert "costboost_worker_heartbeat_age_seconds" not in text  # there is no worker
     assert "secret-name" not in text

@@ -38,6 +38,16 @@ def test_fits_that_are_soon_done_share_an_artifact():
     ]
 
 
+def test_long_trainings_are_kept_in_few_pieces():
+    now, written = 0.0, []
+    kept = Checkpoints("stamp", [], written.append, 10.0, clock=lambda: now)
+    for number in range(20_000):
+        now += 5.0
+        if kept.is_due:
+            kept.keep(f"all rows, rounds from {number}", SCORES)
+    assert 1000 < len(written) < 1500  # not 10,000
+
+
 def test_another_training_finds_nothing():
     written = []
     Checkpoints(stamp_of("job_1", {"spec": 1}), [], written.append, 0.0).keep("fold 0", SCORES)
@@ -62,9 +72,16 @@ def test_a_training_that_goes_on_makes_the_same_bytes(table, spec, spelled, sear
     job, costs = spec(algorithm="cgada", split={"folds": 3}, **more), spelled({"fn": 50, "fp": 5})
     whole, written = fit(job, dataset, columns, costs), []
     fit(job, dataset, columns, costs, checkpoints=Checkpoints("stamp", [], written.append, 0.0))
-    assert len(written) == 3 + (0 if search is None else 6)
-    resumed = Checkpoints("stamp", written[:-1], written.append, 0.0)
-    again = fit(job, dataset, columns, costs, checkpoints=resumed)
-    assert resumed.known == []
-    assert (again.artifact, again.report, again.test_part) == (whole.artifact, whole.report, whole.test_part)
-    assert again.search == whole.search
+    known = Checkpoints("stamp", written, list.copy, 0.0)
+    assert len([name for name in known.known if "rounds" not in name]) == 3 + (0 if search is None else 6)
+    assert known.fits[:4] == ["all rows", "fold 0", "fold 1", "fold 2"]
+    for count in (len(written) // 2, len(written) - 1):
+        resumed = Checkpoints("stamp", written[:count], lambda _data: None, 0.0)
+        again = fit(job, dataset, columns, costs, checkpoints=resumed)
+        assert not [name for name in resumed.known if "all rows" in name or "rounds" not in name]
+        assert (again.artifact, again.report, again.test_part) == (
+            whole.artifact,
+            whole.report,
+            whole.test_part,
+        )
+        assert again.search == whole.search

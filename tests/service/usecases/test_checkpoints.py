@@ -9,7 +9,7 @@ from sqlalchemy import update
 
 from service.db.tables import TrainingJobRow
 from service.domain.training import JobError, TrainingJob
-from service.usecases import attempts, checkpoints, sweeping
+from service.usecases import attempts, checkpoints, monitoring, sweeping
 from service.usecases.jobs import cancel
 from service.wiring import Wiring, wire
 from tests.service.conftest import settings_for
@@ -31,7 +31,9 @@ def test_a_stale_attempt_leaves_nothing(wiring: Wiring) -> None:
     assert checkpoints.note(wiring.sessions, stale, "1" * 64)
     attempts.hand_back(wiring.sessions, stale)
     assert not checkpoints.note(wiring.sessions, stale, "2" * 64)
+    assert monitoring.figures(wiring.readers).resumed == 0
     newer = begin(wiring, job_id, "exec_2")
+    assert monitoring.figures(wiring.readers).resumed == 1
     assert not checkpoints.note(wiring.sessions, stale, "2" * 64)
     assert checkpoints.note(wiring.sessions, newer, "3" * 64)
     assert checkpoints.left(wiring.readers, newer) == ["1" * 64, "3" * 64]
