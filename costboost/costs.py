@@ -188,6 +188,28 @@ class CostMatrix:
                     )
 
 
+def costs_of_true_class(costs: NDArray[np.float64], y: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Cost of each action for the class that each row has.
+
+    Parameters
+    ----------
+    costs : ndarray of shape (K, A) or (n, K, A), float64
+    y : ndarray of shape (n,), int
+
+    Returns
+    -------
+    ndarray of shape (n, A), float64
+
+    Examples
+    --------
+    >>> costs_of_true_class(np.array([[0.0, 1.0], [9.0, 0.0]]), np.array([1, 0]))
+    array([[9., 0.],
+           [0., 1.]])
+    """
+    own: NDArray[np.float64] = costs[y] if costs.ndim == 2 else costs[np.arange(len(y)), y]
+    return own
+
+
 def unreasonable_rows(costs: NDArray[np.float64], serves: Sequence[int | None]) -> NDArray[np.bool_]:
     """Tell for which rows some wrong action is no dearer than the right one.
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from costboost.costs import costs_of_true_class
 from costboost.metrics.margins import margins
 from costboost.metrics.threshold_table import threshold_table
 from costboost.metrics.undefined import UndefinedMetricError, defined
@@ -345,7 +346,7 @@ def staged_table(
     {'round': [1, 2], 'expected_cost': [0.5, 0.5], 'least_expected_cost': [0.5, 0.0]}
     """
     weight = row_weights(y_codes, sample_weight)
-    own = costs[y_codes] if costs.ndim == 2 else costs[np.arange(len(costs)), y_codes]
+    own = costs_of_true_class(costs, y_codes)
     priced = own[:, [serves.index(k) for k in range(costs.shape[-2])]] * (weight / weight.sum())[:, None]
     chosen = 1 if positive is None else positive
     table: Curve = {"round": []}

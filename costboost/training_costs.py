@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from costboost.cost_specs import CostSpec
-from costboost.costs import CostMatrix
+from costboost.costs import CostMatrix, costs_of_true_class
 
 #: Whether a booster learns from the mean regret of each class, or from the costs of each row.
 TrainCosts = Literal["class_mean", "row"]
@@ -50,8 +50,7 @@ class TrainingCosts:
         ValueError
             If a cost column is missing, or a row's cost is not finite.
         """
-        costs = spec.evaluate(columns, len(y))
-        own = costs[y] if costs.ndim == 2 else costs[np.arange(len(y)), y]
+        own = costs_of_true_class(spec.evaluate(columns, len(y)), y)
         return cls(_finite(_by_label(own, spec.serves, len(spec.classes))), y, weight)
 
     @classmethod

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from costboost.costs import costs_of_true_class
 from costboost.decisions import Decisions
 from costboost.metrics.labels import f1, precision, recall, specificity
 from costboost.metrics.margins import margins
-from costboost.metrics.money import own_costs, savings, savings_interval
+from costboost.metrics.money import savings, savings_interval
 from costboost.metrics.probabilities import brier, log_loss
 from costboost.metrics.ranking import pr_auc, roc_auc
 from costboost.metrics.undefined import UndefinedMetricError, defined
@@ -67,7 +68,8 @@ def evaluate(  # noqa: PLR0917 - all that is needed to judge, in the order it co
 
     Examples
     --------
-    >>> from costboost.decisions import decide
+    >>> from costboost.costs import costs_of_true_class
+    from costboost.decisions import decide
     >>> p = np.array([0.9, 0.6, 0.2, 0.05])
     >>> probabilities, costs = np.column_stack([1 - p, p]), np.array([[0.0, 1.0], [9.0, 0.0]])
     >>> decisions = decide(probabilities, costs, serves=(0, 1))
@@ -76,7 +78,7 @@ def evaluate(  # noqa: PLR0917 - all that is needed to judge, in the order it co
     (1.0, 0.5, [[1, 1], [0, 2]])
     """
     weight = row_weights(y_codes, sample_weight)
-    own = own_costs(costs, y_codes)
+    own = costs_of_true_class(costs, y_codes)
     charged = own[np.arange(len(own)), decisions.decision]
     constant = own[:, [a for a, k in enumerate(serves) if k is not None]]
     truth = _Truth(y_codes, probabilities.shape[1], 1 if positive is None else positive, weight)

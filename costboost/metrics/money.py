@@ -59,9 +59,3 @@ def savings_interval(
     saved = 1.0 - totals[least > 0, 0] / least[least > 0]
     low, high = np.percentile(saved, [2.5, 97.5])
     return [float(low), float(high)]
-
-
-def own_costs(costs: NDArray[np.float64], y_codes: NDArray[np.intp]) -> NDArray[np.float64]:
-    """(n, A): cost of each action for the class each row has."""
-    own: NDArray[np.float64] = costs[y_codes] if costs.ndim == 2 else costs[np.arange(len(costs)), y_codes]
-    return own

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.metrics.money import own_costs
+from costboost.costs import costs_of_true_class
 from costboost.metrics.weighted import row_weights
 
 _TABLE_ROWS = 512
@@ -74,7 +74,7 @@ def _sweep(
     """Outcomes at -inf, at the midpoints of neighbouring values, and at inf."""
     weight = row_weights(y_codes, sample_weight)
     positive = 1 if positive is None else positive
-    own = own_costs(costs, y_codes)
+    own = costs_of_true_class(costs, y_codes)
     distinct, codes = np.unique(values, return_inverse=True)
 
     def at_or_below(amounts: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from costboost.costs import costs_of_true_class
 from costboost.intervals import mean_interval, resampled_mean_interval, share_interval
 from service.domain.datasets import ColumnType
 from service.learning.test_part import TestPart
@@ -30,7 +31,7 @@ def figures(part: TestPart, rows: Rows | None = None) -> dict[str, Any]:
     """
     chosen = np.ones(len(part.codes), dtype=np.bool_) if rows is None else rows
     y, weight = part.codes[chosen], part.weight[chosen]
-    own = part.costs[y] if part.costs.ndim == 2 else part.costs[chosen][np.arange(len(y)), y]
+    own = costs_of_true_class(part.costs if part.costs.ndim == 2 else part.costs[chosen], y)
     serves = np.array([-1 if served is None else served for served in part.serves])
     label = serves[part.decision[chosen]]
     found: dict[str, Any] = {"rows": len(y)}

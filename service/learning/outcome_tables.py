@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from costboost.costs import costs_of_true_class
 from service.learning.test_part import TestPart
 
 
@@ -18,7 +19,7 @@ def decided_table(part: TestPart) -> dict[str, Any]:
     dict
         `classes`, `actions`; `count` (summed weight) and `cost` (in money), each K x A.
     """
-    own = _own_costs(part)
+    own = costs_of_true_class(part.costs, part.codes)
     paid = part.weight * own[np.arange(len(own)), part.decision]
     counts, costs = [], []
     for code in range(len(part.classes)):
@@ -37,7 +38,7 @@ def cost_by_outcome(part: TestPart, thresholds: Sequence[float]) -> dict[str, li
         `tp`, `fp`, `fn`, `tn`: money, one for each threshold; together the `cost` of the table of thresholds.
     """
     assert part.positive is not None
-    p, own = part.probabilities[:, part.positive], _own_costs(part)
+    p, own = part.probabilities[:, part.positive], costs_of_true_class(part.costs, part.codes)
     above = part.weight * own[:, part.serves.index(part.positive)]
     below = part.weight * own[:, part.serves.index(1 - part.positive)]
     is_positive = part.codes == part.positive
@@ -49,14 +50,6 @@ def cost_by_outcome(part: TestPart, thresholds: Sequence[float]) -> dict[str, li
         "fn": _before(np.where(is_positive, below, 0.0)[order], first),
         "tn": _before(np.where(is_positive, 0.0, below)[order], first),
     }
-
-
-def _own_costs(part: TestPart) -> NDArray[np.float64]:
-    """What each action costs each row: shape (n, A)."""
-    if part.costs.ndim == 2:
-        return part.costs[part.codes]
-    own: NDArray[np.float64] = part.costs[np.arange(len(part.codes)), part.codes]
-    return own
 
 
 def _before(amounts: NDArray[np.float64], ends: NDArray[np.intp]) -> list[float]:

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.costs import LARGEST_COST
+from costboost.costs import LARGEST_COST, costs_of_true_class
 from costboost.curves import evaluate_curves
 from costboost.decisions import correct_priors, decide
 from costboost.intervals import total_interval
@@ -172,7 +172,7 @@ def simulate(case: Case, given: Circumstances) -> dict[str, Any]:
     if not weight.sum() > 0:
         detail = "no row has a class that these priors allow, or any weight"
         raise InvalidError("invalid_data", detail, [FieldError("/priors", "invalid_data", detail)])
-    own = _own(given.prices, case.codes)
+    own = costs_of_true_class(given.prices, case.codes)
     best, price, tied = _optimum(p, given)
     present = _present(case, given, p)
     charged = {"current": _charged(own, present), "optimum": _charged(own, best)}
@@ -211,12 +211,6 @@ def _with_priors(case: Case, given: Circumstances) -> tuple[Floats, Floats]:
     factor = np.divide(given.priors, share, out=np.zeros(len(share)), where=share > 0)
     weight: Floats = case.weight * factor[case.codes]
     return p, weight
-
-
-def _own(prices: Floats, codes: Ints) -> Floats:
-    """(n, A): what each action costs for the class that the row has."""
-    own: Floats = prices[codes] if prices.ndim == 2 else prices[np.arange(len(codes)), codes]
-    return own
 
 
 def _charged(own: Floats, decided: Ints) -> Floats:
@@ -296,7 +290,7 @@ def _table(
     )
     looked = float(weight[reviewed].sum())
     if looked:
-        paid = _own(given.prices, codes)[reviewed, spec.serves.index(None)]
+        paid = costs_of_true_class(given.prices, codes)[reviewed, spec.serves.index(None)]
         table["cost"] += float((weight[reviewed] * paid).sum())
     rows = zip(*(table[name].tolist() for name in table), strict=True)
     return [dict(zip(table, row, strict=True)) | {"review": looked} for row in rows]

@@ -8,7 +8,13 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from costboost.costs import CostMatrix, UnreasonableCostsError, regrets, unreasonable_rows
+from costboost.costs import (
+    CostMatrix,
+    UnreasonableCostsError,
+    costs_of_true_class,
+    regrets,
+    unreasonable_rows,
+)
 from costboost.decisions import decide
 from tests.costboost import naive
 from tests.costboost.strategies import cost_matrices, positive_money, row_costs
@@ -118,6 +124,13 @@ def test_the_threshold_ignores_the_currency(costs, factor):
 
 
 # Regrets
+
+
+def test_costs_of_the_true_class_are_the_same_of_fixed_cells_and_of_their_copies():
+    fixed, y = np.array([[0.0, 1.0, 2.0], [9.0, 0.0, 3.0]]), np.array([1, 0, 1])
+    expected = [[9, 0, 3], [0, 1, 2], [9, 0, 3]]
+    assert costs_of_true_class(fixed, y).tolist() == expected
+    assert costs_of_true_class(np.stack([fixed] * 3), y).tolist() == expected
 
 
 def test_regrets_worked_by_hand():
