@@ -68,8 +68,7 @@ def evaluate(  # noqa: PLR0917 - all that is needed to judge, in the order it co
 
     Examples
     --------
-    >>> from costboost.costs import costs_of_true_class
-    from costboost.decisions import decide
+    >>> from costboost.decisions import decide
     >>> p = np.array([0.9, 0.6, 0.2, 0.05])
     >>> probabilities, costs = np.column_stack([1 - p, p]), np.array([[0.0, 1.0], [9.0, 0.0]])
     >>> decisions = decide(probabilities, costs, serves=(0, 1))
