@@ -53,7 +53,8 @@ def take_rows(payload: dict[str, Any], _send: Callable[[dict[str, Any]], None]) 
     ----------
     payload : dict
         `source`, `target`, `owner`, `media_type`, `limits`; `inputs` of the version; names of columns or null
-        as `label`, `time` and `subject`, and whether the label is `label_required`.
+        as `label`, `id` (of a file without a column `id`), `time` and `subject`, and whether the label is
+        `label_required`.
 
     Raises
     ------
@@ -71,9 +72,10 @@ def take_rows(payload: dict[str, Any], _send: Callable[[dict[str, Any]], None]) 
     decoded = decode_table(raw, inputs)
     decoded.refuse_faults()
     columns, label = dict(decoded.columns), _label(payload, raw, {column.name for column in inputs})
+    row_id = _ID if _ID in raw.names else payload["id"]
     described = [InputColumn(column.name, column.type) for column in inputs]
     kinds: tuple[tuple[str | None, Kind], ...] = (
-        (_ID, "category"),
+        (row_id, "category"),
         (label, "label"),
         (payload["subject"], "category"),
     )
@@ -85,7 +87,7 @@ def take_rows(payload: dict[str, Any], _send: Callable[[dict[str, Any]], None]) 
     return {
         "rows": raw.rows,
         "columns": [{"name": column.name, "type": column.type} for column in described],
-        "id": _ID if _ID in columns else None,
+        "id": row_id if row_id in columns else None,
         "label": label,
         "subject": payload["subject"] if payload["subject"] in columns else None,
     }

@@ -198,6 +198,7 @@ def _file_rows(
     if asked.spec.dataset is not None:
         raise _refused("/dataset", "exclusive", "the form brings a file already")
     time = None if trained_on is None or not asked.needs_time else trained_on.column_of("time")
+    row_id = None if trained_on is None else trained_on.column_of("id")
     if asked.needs_time and time is None:
         raise _no_time(asked)
     with intake.store.spool() as target:
@@ -210,6 +211,7 @@ def _file_rows(
             "inputs": [asdict(column) for column in asked.loaded.predictor.inputs(asked.costs.priced)],
             "label": asked.spec.label or (None if trained_on is None else trained_on.label),
             "label_required": asked.spec.label is not None,
+            "id": None if row_id is None else row_id.name,
             "time": None if time is None else time.name,
             "subject": asked.loaded.version.schema.get("subject"),
         }

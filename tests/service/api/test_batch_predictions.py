@@ -125,6 +125,15 @@ def test_a_file_without_labels_is_decided(files: tuple[Service, str], media_type
     assert (done["dataset"], done["result"]["metrics"], done["result"]["warnings"]) == (None, None, [])
 
 
+@only_sqlite
+def test_a_file_is_known_by_the_column_that_was_the_id_in_training(service: Service) -> None:
+    text = with_ids(table(100)).replace("id,", "order,", 1)
+    roles = ROLES.replace('"id":', '"order":')
+    service.train("orders", text, COSTS, options={"roles": roles}, params={"n_estimators": 2})
+    found = output(service, wait(service, send(service, text, model="orders")))
+    assert [row["id"] for row in found] == [f"tx-{i}" for i in range(100)]
+
+
 def test_reviews_keep_to_their_capacity_within_the_file(files: tuple[Service, str]) -> None:
     service, _ = files
     daily = {**LOOK, "review": {**LOOK["review"], "capacity": {"max": 3, "per": "day"}}}
