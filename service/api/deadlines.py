@@ -32,9 +32,10 @@ class DeadlineProtocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Take bytes in; those that belong to no request under way begin the next one, or are late."""
+        super().data_received(data)
+        # Afterwards, as headers mostly come whole: then nothing is waited for.
         if self._deadline is None and (self.cycle is None or self.cycle.response_complete):
             self._expect()
-        super().data_received(data)
 
     def on_headers_complete(self) -> None:
         """Serve the request; from here on its body has deadlines of its own."""

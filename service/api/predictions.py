@@ -1,7 +1,6 @@
 """/predict: rows in, the decision that costs least out; the database is not on the way."""
 
 import os
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -44,7 +43,7 @@ from service.usecases.recording import Recorder, records_of
 from service.usecases.scoring import Loaded, Scoring
 from service.usecases.sent_tables import read_sent
 from service.usecases.shadowing import Recorded
-from service.usecases.single_row import decide_row
+from service.usecases.single_row import decide_row, is_plain
 from service.wiring import Wiring
 
 router = APIRouter(route_class=DirectRoute, tags=["predictions"])
@@ -59,8 +58,6 @@ RESPONSES: dict[int | str, dict[str, Any]] = {
     200: PREDICTED,
     **responses(400, 404, 406, 409, 413, 415, 422, 503),
 }
-
-_NO_ROWS = np.zeros(0, dtype=np.intp)
 
 Result = TypeVar("Result")
 
@@ -126,10 +123,15 @@ async def _answer_to(request: Request, model: str | None, query: PredictOptions)
     if given == wanted == NDJSON:
         return await _stream(request, path, query)
     body = await request.body()
+    wiring: Wiring = request.app.state.wiring
     is_small = given == JSON and len(body) <= INLINE_BYTES
-    likely = None if is_small or given not in (JSON, CSV) else _likely(request, path)
-    read = partial(_read, request.app.state.wiring, body, given, query, likely)
-    wish, sent = read() if is_small else await in_thread(request, read)
+    if is_small:
+        wish, sent = _read(wiring, body, given, query, None)
+        if wanted == JSON and (alone := _decide_alone(request, path, wish)) is not None:
+            return Response(alone + b"\n", media_type=JSON)
+    else:
+        likely = _likely(request, path) if given in (JSON, CSV) else None
+        wish, sent = await in_thread(request, _read, wiring, body, given, query, likely)
     selector, loaded, costs = await _found(request, path, wish, wanted)
     is_quick = wish.explain is None or loaded.predictor.explains_quickly
     work = partial(_predict, _Asked(selector, loaded, wish, sent, costs, wanted), request)
@@ -294,8 +296,6 @@ class _Asked:
 
 def _predict(asked: _Asked, request: Request) -> tuple[bytes, Recorded]:
     loaded, wish, sent, costs = asked.loaded, asked.wish, asked.sent, asked.costs
-    if asked.wanted == JSON and isinstance(wish, PredictBody) and (alone := _decide_alone(loaded, wish)):
-        return alone, Recorded(loaded, wish, sent, _NO_ROWS, ())
     max_rows = request.app.state.wiring.settings.max_predict_rows
     with SCORE.time():
         review_price = loaded.model.review_price
@@ -319,11 +319,15 @@ def _predict(asked: _Asked, request: Request) -> tuple[bytes, Recorded]:
     return answer, Recorded(loaded, wish, sent, predicted.sound, records)
 
 
-def _decide_alone(loaded: Loaded, wish: PredictBody) -> bytes | None:
-    """Answer to a row that comes alone and asks for nothing else; None where it does."""
+def _decide_alone(request: Request, path: Selector, wish: PredictOptions) -> bytes | None:
+    """Answer to a row that comes alone and asks for nothing else, by a version at hand; else None."""
+    if not isinstance(wish, PredictBody) or not is_plain(wish):
+        return None
+    scoring: Scoring = request.app.state.scoring
+    if (loaded := scoring.cached(selected(path, wish))) is None:
+        return None
     began = perf_counter()
-    decided = decide_row(loaded, wish)
-    if decided is None:
+    if (decided := decide_row(loaded, wish)) is None:
         return None
     row = decided.answer.decided
     count_row(loaded, row.expected_cost[row.decision], row.label)
@@ -349,8 +353,10 @@ def count(loaded: Loaded, predicted: Predicted) -> None:
     if answers is not None:
         expected = np.take_along_axis(answers.expected_cost, answers.decision[:, None], axis=1)
         _expected_cost(*_named(loaded)).inc(float(expected.sum()))
-        for label, rows in Counter(answers.label.tolist()).items():
-            _decisions(*_named(loaded), answers.classes[label] if label >= 0 else "review").inc(rows)
+        served = np.bincount(answers.label + 1).tolist()  # a review serves no class: -1
+        for name, rows in zip(("review", *answers.classes), served, strict=False):
+            if rows:
+                _decisions(*_named(loaded), name).inc(rows)
 
 
 def count_row(loaded: Loaded, expected_cost: float, label: int) -> None:

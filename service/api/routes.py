@@ -8,6 +8,7 @@ from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
+from starlette.routing import Match
 from starlette.types import Receive, Scope, Send
 
 from service.api.access import admit, scopes_of
@@ -91,6 +92,12 @@ class DirectRoute(StrictRoute):
     It is called as it is: FastAPI's search for dependencies would take longer than to decide one row. Only
     for what neither creates nor is asked for with `If-None-Match`; its handler ends JSON with a newline.
     """
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Tell whether this is the route; a path without parameters is told by its end at once."""
+        if not self.param_convertors and not scope["path"].endswith(self.path):
+            return Match.NONE, {}
+        return super().matches(scope)
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Admit the caller and answer."""

@@ -5,7 +5,7 @@ from collections.abc import Mapping, MutableMapping
 from typing import Any, Final
 
 from fastapi.telemetry import TelemetryConfig
-from opentelemetry import trace
+from opentelemetry import metrics, trace
 
 _EXPORTERS: Final = "OTEL_EXPORTER_OTLP_"
 #: Probes say nothing; the address of a subject names whom it is about.
@@ -15,13 +15,24 @@ _TRACEPARENT: Final = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a
 
 
 def telemetry(environ: Mapping[str, str]) -> TelemetryConfig:
-    """Say what is sent; without an exporter in the environment nothing is, unless a provider is set up."""
+    """Say what is sent; without an exporter in the environment nothing is, unless a provider is set up.
+
+    Of what is not sent FastAPI need not find out anew with each request that nobody wants it.
+    """
+    has_exporter = any(name.startswith(_EXPORTERS) and value for name, value in environ.items())
     return {
-        "auto_configure": any(name.startswith(_EXPORTERS) and value for name, value in environ.items()),
+        "auto_configure": has_exporter,
+        "tracing": has_exporter or _is_set_up(trace.get_tracer_provider()),
+        "metrics": has_exporter or _is_set_up(metrics.get_meter_provider()),
         # Their messages may hold values of rows; our own log holds none.
         "logs": False,
         "exclude": _is_excluded,
     }
+
+
+def _is_set_up(provider: object) -> bool:
+    """Whether somebody did: the providers that the API itself brings send nothing."""
+    return not type(provider).__module__.startswith(("opentelemetry.trace", "opentelemetry.metrics"))
 
 
 def trace_id(traceparent: str | None) -> str | None:

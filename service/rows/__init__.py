@@ -6,7 +6,7 @@ decided in `cells`, once, so the same table is the same columns in every media t
 """
 
 from service.rows.cells import text_of
-from service.rows.columns import TypedArray
+from service.rows.columns import TypedArray, chosen
 from service.rows.decoding import Decoded, decode_body, decode_row, decode_rows, decode_table
 from service.rows.encoding import encode_table, iterate_csv, write_table
 from service.rows.intake import Table, missing, read_table
@@ -25,6 +25,7 @@ __all__ = [
     "Table",
     "TableRows",
     "TypedArray",
+    "chosen",
     "decode_body",
     "decode_column",
     "decode_row",

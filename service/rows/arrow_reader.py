@@ -1,6 +1,7 @@
 """Reads Parquet and Arrow streams batch by batch; what a file says about its own size is not believed."""
 
 from collections.abc import Iterable
+from io import BytesIO
 from typing import Any, BinaryIO
 
 import pyarrow as pa
@@ -28,9 +29,9 @@ def read_parquet_file(file: BinaryIO, limits: IntakeLimits) -> RawTable:
 
 
 def read_arrow_stream(file: BinaryIO, limits: IntakeLimits) -> RawTable:
-    """Read an Arrow IPC stream as Arrow columns."""
+    """Read an Arrow IPC stream as Arrow columns; of one that is in memory they lie in its bytes."""
     try:
-        source = pa.ipc.open_stream(file)
+        source = pa.ipc.open_stream(file.getvalue() if isinstance(file, BytesIO) else file)
         return _collect(source.schema, source, limits)
     except pa.ArrowMemoryError:
         raise

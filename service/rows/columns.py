@@ -5,6 +5,7 @@ which also finds the places of the faults.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import numpy as np
@@ -30,6 +31,11 @@ _NUMBERS = {float, int, type(None)}
 def is_textual(kind: Kind) -> bool:
     """Whether a column of this type is an array of str or None; the others are float64."""
     return kind in ("category", "text", "label")
+
+
+def chosen(texts: Sequence[str | None], places: NDArray[np.intp]) -> pa.Array:
+    """A column that has a few texts again and again, each told by its place; -1 is the last."""
+    return pa.array(texts, pa.string()).take(pa.array(places % len(texts)))
 
 
 def from_values(values: Sequence[object], kind: Kind) -> Typed:
@@ -65,6 +71,7 @@ def from_arrow(column: pa.ChunkedArray, kind: Kind) -> Typed:
     return _cell_by_cell(values, cells.VALUES[kind], kind)
 
 
+@lru_cache(maxsize=64)  # to ask again takes longer than to read a short column
 def arrow_kind(arrow_type: pa.DataType) -> str | None:
     """Name what the cells of an Arrow type are: number, boolean, timestamp or text; None when not read."""
     types = pa.types

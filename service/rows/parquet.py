@@ -81,7 +81,9 @@ def _equal(values: pa.Array, text: str) -> pa.Array:
         return pa.array([False])
 
 
-def _array(column: TypedArray, described: InputColumn) -> pa.Array:
+def _array(column: TypedArray | pa.Array, described: InputColumn) -> pa.Array:
+    if isinstance(column, pa.Array):
+        return column
     if is_textual(described.type):
         return pa.array(column, pa.string())
     holes = np.isnan(column)

@@ -21,6 +21,8 @@ _MAX_HEADER_BYTES: Final = 1 << 17
 _MAX_BATCHES: Final = 1_000
 #: Notes beside a schema, as pandas makes one.
 _MAX_NOTES: Final = 8
+#: Columns are used where they lie in the body, which the format has lie so.
+_ALIGNED: Final = 8
 _SCHEMA, _BATCH = 1, 3
 _TIMESTAMP: Final = 10
 #: Number of a type -> how many buffers a column of it has: integers, floats, text, bool, dates, times.
@@ -65,7 +67,9 @@ def _messages(body: bytes) -> Iterator[tuple[bytes, int]]:
         header = body[at : at + size]
         _require(len(header) == size)
         beyond = _Table.root(header).number(3, _INT64)
-        at += size + beyond
+        at += size
+        _require(at % _ALIGNED == 0)
+        at += beyond
         _require(beyond >= 0 and at <= len(body))
         yield header, beyond
 
@@ -152,6 +156,7 @@ def _rows_of_batch(header: bytes, buffers: int, size: int) -> int:
     starts, sizes = places.T
     _require(bool(((starts >= 0) & (sizes >= 0) & (starts <= size) & (sizes <= size)).all()))
     _require(int(sizes.sum()) <= size)
+    _require(not (starts % _ALIGNED).any())
     rows = batch.number(0, _INT64)
     _require(rows >= 0)
     return rows

@@ -8,7 +8,9 @@ from numpy.typing import NDArray
 
 from service.domain.datasets import InputColumn
 from service.learning import Answers
-from service.rows import TypedArray
+from service.rows import TypedArray, chosen
+
+_OBJECTS = np.dtype(object)
 
 
 def prediction_columns(
@@ -33,30 +35,30 @@ def prediction_columns(
     -------
     dict of arrays of shape (n,)
         `decision`, `label`, `score` (for more than two classes one each), `probability_<class>`,
-        `expected_cost_<action>`, `threshold`.
+        `expected_cost_<action>`, `threshold`; text may be an Arrow array.
     """
     if answers is None:
         nothing, empty = np.full(n, np.nan), texts([None] * n)
         return {"decision": empty, "label": empty} | dict.fromkeys(_number_names(classes, actions), nothing)
-    labels = [*answers.classes, None]
     numbers = [
         *([answers.score] if answers.score.ndim == 1 else answers.score.T),
         *answers.probabilities.T,
         *answers.expected_cost.T,
         answers.threshold,
     ]
-    found = {
-        "decision": texts(answers.actions)[answers.decision],
-        "label": texts(labels)[answers.label],  # that of a review is the last one
-        **dict(zip(_number_names(answers.classes, answers.actions), numbers, strict=True)),
+    names = _number_names(answers.classes, answers.actions)
+    return {
+        "decision": chosen([*answers.actions, None], _placed(answers.decision, sound, n)),
+        "label": chosen([*answers.classes, None], _placed(answers.label, sound, n)),
+        **{name: spread(values, sound, n) for name, values in zip(names, numbers, strict=True)},
     }
-    return {name: spread(values, sound, n) for name, values in found.items()}
 
 
 def schema_of(columns: dict[str, TypedArray]) -> list[InputColumn]:
     """Describe such columns, as `service.rows` writes them."""
     return [
-        InputColumn(name, "text" if values.dtype == object else "number") for name, values in columns.items()
+        InputColumn(name, "text" if getattr(values, "dtype", _OBJECTS) == _OBJECTS else "number")
+        for name, values in columns.items()
     ]
 
 
@@ -73,6 +75,15 @@ def spread(values: NDArray[Any], sound: NDArray[np.intp], n: int) -> TypedArray:
         return values
     column: TypedArray = texts([None] * n) if values.dtype == object else np.full(n, np.nan)
     column[sound] = values
+    return column
+
+
+def _placed(places: NDArray[np.intp], sound: NDArray[np.intp], n: int) -> NDArray[np.intp]:
+    """Places of the sound rows among all n; the others have -1, as a review has no label."""
+    if len(places) == n:
+        return places
+    column = np.full(n, -1, dtype=np.intp)
+    column[sound] = places
     return column
 
 

@@ -27,15 +27,15 @@ class DecidedRow:
 
 def decide_row(loaded: Loaded, wish: PredictBody) -> DecidedRow | None:
     """
-    Decide the row of a request that brings one alone, at the costs and by the rule of the version.
+    Decide the row of a request that :func:`is_plain`, at the costs and by the rule of the version.
 
     Returns
     -------
     DecidedRow or None
-        None for every other request and for a row with a fault: :func:`service.usecases.predicting.predict`
-        answers those, and says what is wrong.
+        None where a review has a price of the model's and for a row with a fault:
+        :func:`service.usecases.predicting.predict` answers those, and says what is wrong.
     """
-    if not is_plain(wish) or loaded.model.review_price is not None:
+    if loaded.model.review_price is not None:
         return None
     (row,) = wish.rows
     inputs = loaded.predictor.inputs()

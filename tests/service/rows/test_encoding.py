@@ -5,7 +5,7 @@ import json
 import numpy as np
 
 from service.domain.datasets import InputColumn
-from service.rows import decode_rows, encode_table
+from service.rows import chosen, decode_rows, encode_table
 from service.rows.media import CSV, JSON, NDJSON
 
 SCHEMA = [InputColumn("=name", "text"), InputColumn("x", "number"), InputColumn("at", "timestamp")]
@@ -35,6 +35,12 @@ def test_csv_numbers_are_spelled_as_python_spells_them():
     numbers = [0.0, -0.0, 0.1, 1e-4, 9.999e-5, 5e-324, -1e15, 9999999999999998.0, 1e16, 1.7e308, 1 / 3, None]
     written = encode_table({"x": np.array(numbers, float)}, [InputColumn("x", "number")], CSV).decode()
     assert written.split("\r\n") == ["x", *map(repr, numbers[:-1]), '""', ""]
+
+
+def test_few_texts_by_their_places():
+    column = chosen(["yes", "no", None], np.array([1, 0, -1]))
+    assert column.to_pylist() == ["no", "yes", None]
+    assert encode_table({"a": column}, [InputColumn("a", "text")], CSV) == b'a\r\nno\r\nyes\r\n""\r\n'
 
 
 def test_no_rows():

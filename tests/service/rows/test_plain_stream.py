@@ -114,6 +114,14 @@ def test_columns_do_not_share_their_bytes():
     assert not is_plain_stream(body, LIMITS)
 
 
+def test_columns_lie_where_numbers_may():
+    size = 8 * 60
+    body = stream(pa.table({"a": np.zeros(60), "b": np.ones(60)}))
+    apart = struct.pack("<8q", 0, 0, 0, size, size, 0, size, size)
+    askew = struct.pack("<8q", 0, 0, 4, size, size, 0, size, size)
+    assert not is_plain_stream(body.replace(apart, askew), LIMITS)
+
+
 def test_whatever_is_flipped_stays_within_bounds():
     """Of what is plain Arrow's reader makes a table or a refusal, and no more than there are bytes."""
     chance, plain = random.Random(1), 0
