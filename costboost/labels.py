@@ -1,4 +1,8 @@
-"""The classes of a training set: their order, their names, their costs, and codes that no name decides."""
+"""The classes of a training set: their order, their names, their costs, and codes that no name decides.
+
+Targets are labels of shape (n,) as a user has them, y the index of each row's class, and classes are of
+shape (K,).
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeAlias

@@ -1,4 +1,7 @@
-"""Labels that were given: `hit` rows are of the class, `told` rows were given its label."""
+"""Labels that were given, as shares of the rows' weight, in [0, 1].
+
+Arrays are of shape (n,): `hit` rows are of the class, `told` rows were given its label.
+"""
 
 from __future__ import annotations
 

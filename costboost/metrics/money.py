@@ -47,6 +47,18 @@ def savings_interval(
 ) -> list[float]:
     """95 % percentile interval of `savings` from 1000 bootstrap resamples (Efron & Tibshirani 1993, ch. 13).
 
+    Parameters
+    ----------
+    charged, constant, weight
+        As in `savings`.
+    seed : int
+        Of the resamples.
+
+    Returns
+    -------
+    list of float
+        The lower end and the upper one.
+
     Raises
     ------
     UndefinedMetricError
