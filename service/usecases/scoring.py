@@ -11,7 +11,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.orm import Session, sessionmaker
 
 from service.artifacts.store import ArtifactStore
-from service.domain.errors import FieldError, InvalidError, NotFoundError
+from service.domain.errors import ConflictError, FieldError, InvalidError, NotFoundError
 from service.domain.models import Model, Version
 from service.domain.predictions import Selector
 from service.learning import Predictor, load
@@ -110,7 +110,14 @@ class Scoring:
             if known is None:
                 raise
             pointer = known
-        return Loaded(pointer.model, pointer.version, self._load(pointer.version))
+        try:
+            return Loaded(pointer.model, pointer.version, self._load(pointer.version))
+        except ConflictError:
+            # Its bytes may be gone because it is: deleted since we looked it up, the alias moved on before.
+            again = self._look_up(selector)
+            if again.version.id == pointer.version.id:
+                raise
+            return Loaded(again.model, again.version, self._load(again.version))
 
     def cached_costs(self, loaded: Loaded, cost_spec: str) -> Priced | None:
         """Give the stored cost spec of an id, ready for the version, if it is at hand."""

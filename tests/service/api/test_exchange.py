@@ -4,11 +4,14 @@ import hashlib
 import io
 import json
 import zipfile
+from collections.abc import Callable
 from typing import Any
 
 import httpx2
 import pytest
 
+from service.artifacts.store import ArtifactStore
+from service.domain.errors import ConflictError
 from tests.service.conftest import Service, problem, table
 from tests.service.records import grown_old
 
@@ -209,6 +212,37 @@ def test_other_media_types_and_names(service: Service, exported: bytes) -> None:
     problem(answer, 415, "unsupported_media_type")
     problem(taken_in(service, exported, "/v1/models/Travelled/versions"), 422, "invalid")
     problem(service.http.get(f"{PATH}/1/export"), 404, "not_found")
+
+
+def test_where_a_version_is_deleted_while_it_is_loaded_its_successor_answers(
+    service: Service, exported: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    http, store, path = service.http, type(service.wiring.store), "/v1/models/passing"
+    for _ in range(3):
+        assert taken_in(service, exported, f"{path}/versions").status_code == 201
+
+    def asked_while(delete: Callable[[], None], **asked: int) -> httpx2.Response:
+        def read(_store: ArtifactStore, _sha256: str) -> bytes:
+            patched.undo()
+            delete()
+            raise ConflictError("artifact_missing", "the stored bytes are no longer there")
+
+        with monkeypatch.context() as patched:
+            patched.setattr(store, "read", read)
+            return http.post(f"{path}/predict", json={"rows": ROWS, **asked})
+
+    def promote_the_third_and_delete_the_first() -> None:
+        etag = {"If-Match": http.get(f"{path}/aliases/champion").headers["etag"]}
+        assert http.put(f"{path}/aliases/champion", json={"version": 3}, headers=etag).status_code == 200
+        assert http.delete(f"{path}/versions/1").status_code == 204
+
+    def delete_the_second() -> None:
+        assert http.delete(f"{path}/versions/2").status_code == 204
+
+    assert asked_while(promote_the_third_and_delete_the_first).json()["version"] == 3
+    problem(asked_while(delete_the_second, version=2), 404, "not_found")
+    etag = http.get(path).headers["etag"]
+    assert http.delete(path, headers={"If-Match": etag}).status_code == 204
 
 
 def test_it_can_go_on_and_goes_with_its_bytes(service: Service, exported: bytes) -> None:
