@@ -13,12 +13,17 @@ SEED  ?=
 FUZZ_SEED := $(or $(SEED),$(strip $(shell od -An -N4 -tu4 /dev/urandom)))
 
 #: Code of which every branch is run by tests, and those tests.
+JOBS := queue.py $(patsubst %,db/%.py,checkpoints executors jobs) $(patsubst %,domain/%.py,intake_jobs training) \
+    $(patsubst %,usecases/%.py,attempts checkpoints intake_jobs jobs workers) \
+    $(patsubst %,workers/%.py,attempt clerk keeper messenger slots supervisor sweeper)
 BRANCHES := $(addprefix costboost/,cost_cells.py cost_ranges.py cost_specs.py costs.py decisions.py review.py thresholds.py) \
     $(addprefix service/,artifacts/*.py api/access.py api/rates.py db/api_keys.py domain/access.py ui/session.py \
-    usecases/access.py usecases/api_keys.py)
+    usecases/access.py usecases/api_keys.py $(JOBS))
 BRANCH_TESTS := $(patsubst %,tests/costboost/test_%.py,cost_ranges cost_specs costs decisions review thresholds) \
     $(addprefix tests/service/,artifacts api/test_access.py api/test_quotas.py test_storage_faults.py \
-    ui/test_session.py usecases/test_access.py)
+    ui/test_session.py usecases/test_access.py \
+    usecases/test_attempts.py usecases/test_checkpoints.py usecases/test_late_steps.py usecases/test_sweeping.py \
+    domain/test_training.py api/test_intake_jobs.py workers)
 #: Tests that touch each package the product stands on, with the lowest versions and with the newest.
 QUICK_TESTS ?= $(addprefix tests/,costboost/test_costs.py costboost/test_model.py costboost/test_model_as_estimator.py \
     costboost/test_model_costs.py costboost/test_persistence.py costboost/test_scorer.py service/artifacts service/db \
@@ -68,7 +73,7 @@ coverage: $(VENV)/.installed ## lines of the library that its tests run; fails b
 	@$(BIN)/python -m pytest tests/costboost costboost -m "not slow" -n 2 --dist loadfile -q \
 	    --cov --cov-report=term:skip-covered --cov-fail-under=95
 
-coverage-branch: $(VENV)/.chromium ## branches of costs, decisions, keys and the artifact store; fails where one is not run
+coverage-branch: $(VENV)/.chromium ## branches of costs, decisions, keys, jobs and the artifact store; fails where one is not run
 	@$(BIN)/python -m pytest $(BRANCH_TESTS) -m "not slow" -q --cov=costboost --cov=service --cov-branch --cov-report=
 	@$(BIN)/coverage report --include='$(call listed,$(BRANCHES))' --show-missing --fail-under=100
 

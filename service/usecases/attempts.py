@@ -144,8 +144,8 @@ def succeed(sessions: Sessions, job: TrainingJob, version: NewVersion) -> bool:
         result = {"model": job.model, "version": number, "metrics": version.metrics, "warnings": told}
         if version.search is not None:
             result |= {"params": version.params, "search": version.search}
-        if not jobs.advance(session, held, held.succeeded(now, result)):
-            return False
+        is_written = jobs.advance(session, held, held.succeeded(now, result))
+        assert is_written, "somebody else wrote a row that we hold"
         session.commit()
         return True
 

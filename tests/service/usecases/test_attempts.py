@@ -342,8 +342,14 @@ def test_what_the_queue_has_lost_is_enqueued_again(wiring: Wiring) -> None:
 
 
 def test_only_one_at_a_time_looks_after_others(wiring: Wiring) -> None:
+    lost = submit(wiring)
+    wiring.queue.cancel(lost)
     with exclusively(wiring.database) as first, exclusively(wiring.database) as second:
         assert (first, second) == (True, False)
+        assert workers.reconcile(wiring.sessions, wiring.readers, wiring.queue, wiring.database) == 0
+        workers.enter(wiring.sessions, "exec_1", None)
+        workers.leave(wiring.sessions, wiring.queue, wiring.database, "exec_1")
+    assert wiring.queue.requeue_dead([]) == 0
     with exclusively(wiring.database) as again:
         assert again
 
