@@ -3,7 +3,8 @@
 #   docker build -t costboost .
 #   docker run -p 127.0.0.1:8000:8000 -v costboost:/var/lib/costboost costboost
 #
-# Nothing here needs BuildKit. Another base must be Debian with Python 3.11 or newer as `python`.
+# Nothing here needs BuildKit. Another base must be Debian with Python 3.11 or newer as `python`; from Python 3.12
+# on with SQLite 3.42 or newer, which Debian 12 has not, if the database is SQLite.
 ARG BASE_IMAGE=python:3.11-slim
 
 FROM ${BASE_IMAGE} AS requirements

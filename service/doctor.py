@@ -14,6 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from service.db import engine, migrations
 from service.db.migrations import DamagedDatabaseError
+from service.queue import SQLITE_CURE, sqlite_fault
 from service.settings import PREFIX, Settings
 from service.wiring import open_store
 
@@ -108,6 +109,8 @@ def _database(settings: Settings) -> Finding:
     address = settings.database_url.get_secret_value()
     url = make_url(address)
     shown = url.render_as_string(hide_password=True)
+    if url.get_backend_name() == "sqlite" and (fault := sqlite_fault()) is not None:
+        return Finding("database", False, fault, SQLITE_CURE)
     if url.get_backend_name() == "sqlite" and not Path(url.database or "").exists():
         return Finding("database", False, f"{shown} is not there yet", _MIGRATE)
     database = engine.open_database(address, pool=1, wait_seconds=settings.database_wait_seconds)

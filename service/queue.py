@@ -6,6 +6,8 @@ and on our database; nothing of it needs a network or a server.
 """
 
 import logging
+import sqlite3
+import sys
 from collections.abc import Callable, Collection
 from datetime import datetime
 from typing import Literal
@@ -14,6 +16,7 @@ from dbos import DBOS, DBOSClient, DBOSConfig, DBOSPortableJSONSerializer, Enque
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
+from service.domain.errors import UnavailableError
 from service.domain.ids import new_id
 
 #: Number of the agreement between those who enqueue and those who run; raised only when they no longer fit.
@@ -43,6 +46,9 @@ ENGINE_TABLES = frozenset(
 _FORGOTTEN_AT_ONCE = 5_000
 
 Handler = Callable[[str], None]
+
+#: What helps where :func:`sqlite_fault` finds one.
+SQLITE_CURE = "use PostgreSQL, Python 3.11, or a system with a newer SQLite"
 
 
 class JobQueue:
@@ -161,8 +167,29 @@ def _register(slots: int, poll_seconds: float, on_conflict: Literal["always_upda
     )
 
 
+def sqlite_fault(
+    python: tuple[int, ...] = sys.version_info[:2], sqlite: tuple[int, ...] = sqlite3.sqlite_version_info
+) -> str | None:
+    """Why the engine cannot work on SQLite here; None where it can.
+
+    From Python 3.12 on it asks SQLite for parts of seconds, for which one before 3.42 has no word.
+    """
+    if python < (3, 12) or sqlite >= (3, 42):
+        return None
+    has = f"this Python {'.'.join(map(str, python))} has SQLite {'.'.join(map(str, sqlite))}"
+    return f"{has}, and the job queue needs 3.42 from Python 3.12 on"
+
+
 def migrate_engine(url: str) -> None:
-    """Make or renew the engine's own tables, with its own command."""
+    """Make or renew the engine's own tables, with its own command.
+
+    Raises
+    ------
+    UnavailableError
+        See :func:`sqlite_fault`.
+    """
+    if url.startswith("sqlite") and (fault := sqlite_fault()) is not None:
+        raise UnavailableError("database_unavailable", f"{fault}: {SQLITE_CURE}")
     DBOS.migrate(url)
     _quiet()
 

@@ -30,9 +30,13 @@ class Server:
         Where its data are kept.
     options : sequence of str
         More of its command line.
+    follows : str, optional
+        Address of a server: this one begins as its copy and does after it what it does, until it is promoted.
     """
 
-    def __init__(self, binaries: Path, folder: Path, options: Sequence[str] = FAST) -> None:
+    def __init__(
+        self, binaries: Path, folder: Path, options: Sequence[str] = FAST, *, follows: str | None = None
+    ) -> None:
         self._data = folder / "data"
         self._data.mkdir()
         user = _unprivileged_user()
@@ -45,8 +49,13 @@ class Server:
             "stdout": subprocess.DEVNULL,
             "stderr": subprocess.DEVNULL,
         }
-        names = ["-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"]
-        subprocess.run([binaries / "initdb", "-D", self._data, *names], check=True, **self._quiet)
+        if follows is None:
+            names = ["-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"]
+            make = [binaries / "initdb", "-D", self._data, *names]
+        else:
+            self._data.chmod(0o700)
+            make = [binaries / "pg_basebackup", "-d", follows, "-D", self._data, "-R", "--checkpoint=fast"]
+        subprocess.run(make, check=True, **self._quiet)
         port = str(free_port())
         where = ["-D", self._data, "-h", "127.0.0.1", "-p", port, "-k", self._data]
         self._command = [binaries / "postgres", *where, "-c", "max_connections=200", *options]
@@ -74,6 +83,11 @@ class Server:
         assert self._process is not None
         self._process.send_signal(number)
         self._process.wait(30)
+
+    def promote(self) -> None:
+        """Take the place of the server that it follows."""
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            connection.execute("SELECT pg_promote()")
 
 
 def find_binaries(folder: Path) -> Path | None:

@@ -71,8 +71,10 @@ def submit(
             idempotency.sign(session, receipt, f"/v1/training-jobs/{job.id}")
             return jobs.view(session, job)
     except IntegrityError:
-        # The dataset was deleted between the check and the insert.
-        raise ingredients.unknown_dataset() from None
+        # Where the dataset was deleted between the check and the insert, this says so.
+        with readers() as session:
+            ingredients.place(session, tenant, planned.spec, new)
+        raise
 
 
 def submit_upload(

@@ -43,6 +43,10 @@ class FaultProxy:
         self.seconds = 0.0
         self._flows.set()
 
+    def lead_to(self, host: str, port: int) -> None:
+        """Connect whoever comes from now on with another address."""
+        self._target = (host, port)
+
     def close(self) -> None:
         """End it."""
         self._listener.close()
@@ -63,7 +67,11 @@ class FaultProxy:
                 if self._is_cut:
                     near.close()
                     continue
-                far = socket.create_connection(self._target)
+                try:
+                    far = socket.create_connection(self._target)
+                except OSError:  # nobody is there just now
+                    near.close()
+                    continue
                 self._open += [near, far]
                 for source, target in ((near, far), (far, near)):
                     threading.Thread(target=self._pass_on, args=(source, target), daemon=True).start()

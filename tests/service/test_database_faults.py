@@ -13,9 +13,11 @@ from urllib.parse import urlsplit
 import httpx2
 import pytest
 from sqlalchemy import text
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import IntegrityError, OperationalError
 
 from service.db import engine, postgresql
+from service.queue import JobQueue
+from service.usecases import training
 from tests.service.conftest import NewDatabase, Service, problem, running, settings_for, table
 from tests.service.fault_proxy import FaultProxy
 
@@ -194,3 +196,27 @@ def test_a_commit_whose_answer_is_lost_leaves_no_row_without_its_bytes(
         for one in http.get("/v1/datasets", params={"limit": 200}).json()["data"]:
             assert http.get(f"/v1/datasets/{one['id']}/content").status_code == 200, step
     assert step > 0
+
+
+def test_a_dataset_that_goes_between_check_and_insert_is_told_from_other_broken_rules(
+    sqlite_service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    http, plan = sqlite_service.http, training.plan
+    dataset = sqlite_service.upload(table(60, seed=95))["id"]
+
+    def broken(*_arguments: Any) -> None:
+        raise IntegrityError("INSERT", {}, Exception("a fault of ours"))
+
+    def plan_and_delete(*arguments: Any, **options: Any) -> Any:
+        planned = plan(*arguments, **options)
+        assert http.delete(f"/v1/datasets/{dataset}").status_code == 204
+        return planned
+
+    def asked(owner: Any, name: str, instead: Callable[..., Any]) -> httpx2.Response:
+        wish = {"model": "late", "dataset": dataset, "costs": {"fn": 5, "fp": 1}}
+        with monkeypatch.context() as patched:
+            patched.setattr(owner, name, instead)
+            return http.post("/v1/training-jobs", json=wish)
+
+    problem(asked(JobQueue, "enqueue", broken), 500, "internal")
+    problem(asked(training, "plan", plan_and_delete), 422, "unknown_dataset")

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from service import doctor, queue
 from service.doctor import Finding, examine
+from service.domain.errors import UnavailableError
 from service.settings import Settings
 from service.wiring import migrate, wire
 from tests.service.conftest import settings_for
@@ -53,6 +55,29 @@ def test_a_file_that_is_no_database_and_one_that_is_not_there(tmp_path: Path) ->
         assert not finding.ok
         assert finding.cure
         assert path.exists() == (name == "notes")
+
+
+@pytest.mark.parametrize(
+    ("python", "sqlite", "is_sound"),
+    [((3, 11), (3, 40, 1), True), ((3, 12), (3, 42, 0), True), ((3, 13), (3, 40, 1), False)],
+)
+def test_an_sqlite_that_the_queue_cannot_use_is_named_and_not_migrated(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    python: tuple[int, ...],
+    sqlite: tuple[int, ...],
+    is_sound: bool,
+) -> None:
+    fault = queue.sqlite_fault(python, sqlite)
+    assert (fault is None) is is_sound
+    for module in (queue, doctor):
+        monkeypatch.setattr(module, "sqlite_fault", lambda: fault)
+    if fault is not None:
+        url = f"sqlite:///{tmp_path}/db"
+        with pytest.raises(UnavailableError, match=r"3\.42"):
+            queue.migrate_engine(url)
+        finding = found(settings_for(url, tmp_path), "database")
+        assert (finding.ok, finding.found, finding.cure) == (False, fault, queue.SQLITE_CURE)
 
 
 def test_a_store_that_cannot_be_written(tmp_path: Path) -> None:

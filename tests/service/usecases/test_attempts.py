@@ -366,6 +366,7 @@ def test_jobs_are_listed_newest_first_by_pages_and_tenants(wiring: Wiring) -> No
         assert [job.id for job in first + rest] == ids[::-1]
         assert jobs.find(session, TrainingJob, "default", "job_zz") is None
         assert jobs.list_jobs(session, TrainingJob, "default", 9, status=JobStatus.FAILED) == []
+        assert jobs.list_jobs(session, TrainingJob, "default", 9, model="other") == []
 
 
 def test_a_reader_neither_waits_nor_is_waited_for(sqlite_url: str, tmp_path: object) -> None:

@@ -1,8 +1,10 @@
 """A worker's threads without their process: outages, and attempts that go wrong where no kill shows it."""
 
 import os
+import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,18 +12,23 @@ from typing import Any
 import pytest
 from sqlalchemy.exc import OperationalError
 
+import service.workers.supervisor
+from service.db import jobs
+from service.domain.batch_predictions import BatchPrediction
 from service.domain.errors import ConflictError, FieldError, InvalidError, UnavailableError
-from service.domain.training import JobStatus, Progress
+from service.domain.ids import new_id
+from service.domain.training import JobStatus, Progress, TrainingJob
 from service.processes.guard import Ending, Outcome
 from service.usecases import attempts
+from service.usecases.jobs import cancel
 from service.wiring import Wiring, wire
 from service.workers import clerk
 from service.workers.attempt import Attempt
 from service.workers.keeper import WorkerKeeper
-from service.workers.slots import Slots
-from service.workers.supervisor import Handling, Supervisor, failure_of
+from service.workers.slots import LOOK_SECONDS, Slots
+from service.workers.supervisor import TARGETS, Handling, Supervisor, failure_of
 from tests.service.conftest import settings_for
-from tests.service.usecases.test_attempts import begin, dataset, fetch, submit
+from tests.service.usecases.test_attempts import NOW, begin, dataset, fetch, submit
 
 Wait = Callable[..., None]
 AWAY = OperationalError("SELECT 1", {}, Exception("the server is away"))
@@ -39,7 +46,8 @@ def wiring(sqlite_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.fixture
-def supervisor(wiring: Wiring) -> Supervisor:
+def supervisor(wiring: Wiring, monkeypatch: pytest.MonkeyPatch) -> Supervisor:
+    monkeypatch.setattr(service.workers.supervisor, "OUTAGE_PAUSE", 0.01)
     return Supervisor(wiring, "exec_1", Handling("child_targets:train", 60.0, 4096, 3))
 
 
@@ -101,6 +109,67 @@ def test_a_second_signal_waits_for_nothing(wiring: Wiring, supervisor: Superviso
     supervisor.handle(job_id)  # a second entry of the queue: the job is in good hands
     supervisor.hurry()
     supervisor.stop(600.0)
+    assert fetch(wiring, job_id).status is JobStatus.QUEUED
+
+
+def test_a_job_that_is_cancelled_is_settled(wiring: Wiring, supervisor: Supervisor, wait_until: Wait) -> None:
+    job_id = submit(wiring, params={"sleep": 60})
+    thread = threading.Thread(target=supervisor.handle, args=(job_id,))
+    thread.start()
+    wait_until(lambda: fetch(wiring, job_id).status is JobStatus.RUNNING and supervisor.running)
+    asked = cancel(wiring.sessions, wiring.queue, TrainingJob, "default", job_id).job
+    [attempt] = supervisor.running
+    attempt.compare((asked.attempt, asked.status))
+    thread.join(30)
+    assert fetch(wiring, job_id).status is JobStatus.CANCELLED
+
+
+@pytest.mark.parametrize(
+    ("wrong", "deaths"), [({"die": signal.SIGKILL}, 1), ({"away": True}, 0)], ids=["dies", "away"]
+)
+def test_what_goes_wrong_once_is_tried_again(
+    wiring: Wiring, supervisor: Supervisor, tmp_path: Path, wrong: dict[str, Any], deaths: int
+) -> None:
+    params = {**wrong, "marker": str(tmp_path / "tried"), "checkpoint": "a" * 64}
+    job_id = submit(wiring, params=params)
+    supervisor.handle(job_id)
+    job = fetch(wiring, job_id)
+    assert (job.status, job.attempt, job.worker_deaths) == (JobStatus.SUCCEEDED, 2, deaths)
+
+
+def test_a_batch_prediction_leaves_a_file(
+    wiring: Wiring, supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(TARGETS, BatchPrediction, "child_targets:decide")
+    job = BatchPrediction.asked(
+        **{"id": new_id("bp"), "tenant_id": "default", "model": "m", "version": 1, "dataset_id": None},
+        **{"spec": {}, "order": {}, "input_sha256": "b" * 64, "created_at": NOW},
+    )
+    with wiring.sessions.begin() as session:
+        jobs.add(session, job)
+    supervisor.handle(job.id)
+    with wiring.readers() as session:
+        done = jobs.find(session, BatchPrediction, "default", job.id)
+    assert done is not None
+    assert (done.output_sha256, done.result) == ("a" * 64, {"model": "m", "version": 1, "rows": 1})
+
+
+def test_who_waits_for_a_slot_while_the_worker_stops_begins_nothing(
+    wiring: Wiring, supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch, wait_until: Wait
+) -> None:
+    job_id, looked = submit(wiring), threading.Event()
+    is_last_chance = attempts.is_last_chance
+
+    def look(*arguments: Any) -> bool:
+        looked.set()
+        return is_last_chance(*arguments)
+
+    monkeypatch.setattr(attempts, "is_last_chance", look)
+    with supervisor._slots.taken(alone=True, give_up=lambda: False):
+        threading.Thread(target=supervisor.handle, args=(job_id,), daemon=True).start()
+        assert looked.wait(30)
+        supervisor.stop(0.0)
+        time.sleep(2 * LOOK_SECONDS)
     assert fetch(wiring, job_id).status is JobStatus.QUEUED
 
 
