@@ -56,10 +56,13 @@ class OnDask:
     def ask(self, method: str, *args: Any, own: Sequence[tuple[Any, ...]] | None = None) -> list[Any]:
         """Call a method of every partition, all at the same time, and wait for the answers."""
         shared, each = _packed(args), own or [()] * len(self._seats)
-        asked = [
-            seat.ask(method, shared, _packed(further))
-            for seat, further in zip(self._seats, each, strict=True)
-        ]
+        try:
+            asked = [
+                seat.ask(method, shared, _packed(further))
+                for seat, further in zip(self._seats, each, strict=True)
+            ]
+        except RuntimeError as error:  # of an actor that is known to be lost; others only begin to answer
+            raise WorkerLostError(str(error)) from error
         return [
             pickle.loads(self._waited_for(*pair))  # noqa: S301  what our own actors packed
             for pair in zip(asked, self._workers, strict=True)

@@ -1,10 +1,7 @@
 """Folds and trials fitted in threads or on a Dask cluster: the same bytes, whoever dies meanwhile."""
 
-import json
 import os
-import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,54 +13,9 @@ from service.domain.errors import UnavailableError
 from service.processes.guard import Ending, Guard, Outcome
 from service.processes.nursery import Nursery
 from service.settings import SettingsError, load_settings
+from tests.dask_cluster import Cluster
 
 LIMITS = Guard(seconds=240, memory_bytes=2 << 30)
-
-
-class Cluster:
-    """A scheduler and its workers, all on this machine."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.file = folder / "scheduler.json"
-        self.workers: list[subprocess.Popen[bytes]] = []
-        self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", "0")
-
-    @property
-    def compute(self) -> Compute:
-        end = time.monotonic() + 60
-        while not self.file.exists():
-            assert time.monotonic() < end, "the scheduler did not start"
-            time.sleep(0.05)
-        return Compute(json.loads(self.file.read_text())["address"].replace("tcp://", "dask://"))
-
-    def scale(self, count: int) -> None:
-        """Start workers until so many live."""
-        while sum(worker.poll() is None for worker in self.workers) < count:
-            number = str(len(self.workers))
-            self.workers.append(self._start("worker", "--nthreads", "2", "--name", number, "--no-nanny"))
-
-    def replace_worker(self) -> None:
-        """Kill the eldest worker and start another, as whoever keeps a cluster does."""
-        living = [worker for worker in self.workers if worker.poll() is None]
-        living[0].kill()
-        living[0].wait()
-        self.scale(len(living))
-
-    def close(self) -> None:
-        for process in (*self.workers, self.scheduler):
-            process.kill()
-            process.wait()
-
-    def _start(self, what: str, *arguments: str) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", f"distributed.cli.dask_{what}", "--scheduler-file", str(self.file)]
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        return subprocess.Popen(
-            [*command, "--no-dashboard", *arguments],
-            cwd=self.folder,
-            env=environment,
-            stderr=subprocess.DEVNULL,
-        )
 
 
 @pytest.fixture(scope="module")
@@ -78,6 +30,10 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
     one = Cluster(tmp_path)
     yield one
     one.close()
+
+
+def compute_of(cluster: Cluster) -> Compute:
+    return Compute(cluster.address.replace("tcp://", "dask://"))
 
 
 class Once:
@@ -120,11 +76,11 @@ def test_a_cluster_changes_no_byte_and_a_lost_scheduler_costs_an_attempt(
     nursery: Nursery, alone: Any, cluster: Cluster
 ) -> None:
     cluster.scale(1)
-    assert fitted(nursery, cluster.compute).value == alone
+    assert fitted(nursery, compute_of(cluster)).value == alone
     here = decided(nursery, Compute())
     assert here["error"] is not None
-    assert decided(nursery, Compute(n_jobs=2)) == decided(nursery, cluster.compute) == here
-    outcome = fitted(nursery, cluster.compute, lambda _message: cluster.scheduler.kill())
+    assert decided(nursery, Compute(n_jobs=2)) == decided(nursery, compute_of(cluster)) == here
+    outcome = fitted(nursery, compute_of(cluster), lambda _message: cluster.scheduler.kill())
     assert outcome.ending is Ending.RAISED, outcome
     assert isinstance(outcome.error, UnavailableError), outcome
     assert outcome.error.code == "compute_unavailable"
@@ -136,14 +92,14 @@ def test_any_number_of_workers_makes_the_same_bytes_though_one_dies(
     nursery: Nursery, alone: Any, cluster: Cluster, count: int
 ) -> None:
     cluster.scale(count)
-    assert fitted(nursery, cluster.compute).value == alone
-    assert fitted(nursery, cluster.compute, Once(cluster.replace_worker)).value == alone
-    assert decided(nursery, cluster.compute, Once(cluster.replace_worker)) == decided(nursery, Compute())
+    assert fitted(nursery, compute_of(cluster)).value == alone
+    assert fitted(nursery, compute_of(cluster), Once(cluster.replace_worker)).value == alone
+    assert decided(nursery, compute_of(cluster), Once(cluster.replace_worker)) == decided(nursery, Compute())
 
 
 @pytest.mark.slow
 def test_a_cluster_without_workers_is_an_outage(nursery: Nursery, cluster: Cluster) -> None:
-    outcome = fitted(nursery, cluster.compute)
+    outcome = fitted(nursery, compute_of(cluster))
     assert isinstance(outcome.error, UnavailableError), outcome
 
 
