@@ -197,9 +197,9 @@ def test_the_calibrator_has_seen_out_of_fold_scores_only():
 def test_each_part_of_the_fit_is_blind_to_the_rows_it_scores(monkeypatch):
     seen = []
 
-    def recording(booster, rows, callback=None):
+    def recording(booster, rows, callback=None, tape=None):
         seen.append(set(rows.columns["id"].tolist()))
-        return original(booster, rows, callback)
+        return original(booster, rows, callback, tape)
 
     original = cross_fitting.fit_rows
     monkeypatch.setattr(cross_fitting, "fit_rows", recording)
