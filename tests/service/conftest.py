@@ -7,8 +7,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -157,14 +158,28 @@ def settings_for(url: str, folder: Path, **more: Any) -> Settings:
     )
 
 
+@pytest.fixture(scope="session")
+def service_on(
+    new_database: NewDatabase, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[[str], Service]]:
+    """A service with a worker on a kind of database, started when it is first asked for.
+
+    Both go on to the end: most of the time of many small tests would else be that of starting services.
+    """
+    with ExitStack() as stack:
+
+        @cache
+        def start(kind: str) -> Service:
+            settings = settings_for(new_database(kind), tmp_path_factory.mktemp("service"))
+            return stack.enter_context(running(settings, with_worker=True))
+
+        yield start
+
+
 @pytest.fixture(scope="session", params=DATABASES)
-def service(
-    request: pytest.FixtureRequest, new_database: NewDatabase, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Service]:
+def service(request: pytest.FixtureRequest, service_on: Callable[[str], Service]) -> Service:
     """A service with a worker, shared by many tests; each uses model names of its own."""
-    settings = settings_for(new_database(request.param), tmp_path_factory.mktemp("service"))
-    with running(settings, with_worker=True) as found:
-        yield found
+    return service_on(request.param)
 
 
 @pytest.fixture(scope="session")

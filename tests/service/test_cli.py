@@ -192,7 +192,7 @@ def test_here_and_there_are_the_same_bytes_and_decisions(asked: Run, payments: P
     assert asked("models", "download", "cli-same", 1, "there.costboost").status == 0
     there = asked("predict", "cli-same", payments)
     assert there.status == 0, there.err
-    assert "bp_" not in asked("jobs", "list", "--batch").out
+    assert "cli-same" not in asked("jobs", "list", "--batch").out
     named = asked("predict", "cli-same", payments, "--id", "hour")
     assert named.status == 0, named.err
     assert asked("predict", "cli-same", payments, "--id", "our").status == 1
