@@ -106,10 +106,10 @@ def test_a_faulty_row_has_no_reasons_and_a_row_alone_has_those_of_the_batch(cloc
 
 @pytest.fixture(scope="module")
 def amounts(service: Service) -> Service:
-    """The service with a model `amounts`, whose costs depend on the amount."""
+    """The service with a model `amounts-told`, whose costs depend on the amount."""
     costs = {"fn": {"per": {"amount": 1.0}}, "fp": 5}
     options = {"positive_class": "fraud"}
-    job = service.train("amounts", table(200), costs, options=options, params={"n_estimators": 5})
+    job = service.train("amounts-told", table(200), costs, options=options, params={"n_estimators": 5})
     assert job["status"] == "succeeded", job
     return service
 
@@ -117,9 +117,9 @@ def amounts(service: Service) -> Service:
 @only_sqlite
 def test_what_moved_the_threshold_is_told(amounts: Service) -> None:
     """By hand: a false alarm costs 5 and a miss the amount, so the threshold is 5 / (5 + amount)."""
-    typical = amounts.http.get("/v1/models/amounts/versions/1/schema").json()["example"]["amount"]
+    typical = amounts.http.get("/v1/models/amounts-told/versions/1/schema").json()["example"]["amount"]
     rows = [{**ROW, "amount": 1200.0}, {**ROW, "amount": 20.0}]
-    for one, row in zip(amounts.predict("amounts", rows, explain={"top": 1}), rows, strict=True):
+    for one, row in zip(amounts.predict("amounts-told", rows, explain={"top": 1}), rows, strict=True):
         assert one["threshold"] == pytest.approx(5 / (5 + row["amount"]))
         assert one["threshold_reason"] == {
             "columns": {"amount": row["amount"]},
@@ -131,7 +131,7 @@ def test_what_moved_the_threshold_is_told(amounts: Service) -> None:
 @only_sqlite
 def test_it_is_told_of_costs_of_the_row_alone(amounts: Service) -> None:
     def told(rows: list[dict[str, Any]], **more: Any) -> Any:
-        return amounts.predict("amounts", rows, explain={}, **more)[0]["threshold_reason"]
+        return amounts.predict("amounts-told", rows, explain={}, **more)[0]["threshold_reason"]
 
     assert told([ROW], threshold=0.2) is None
     assert told([ROW], costs={"fn": 20, "fp": 1}) is None
