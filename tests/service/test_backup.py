@@ -22,7 +22,7 @@ ROWS = [{"amount": amount, "hour": 3, "merchant": "d"} for amount in (5, 120, 30
 
 @pytest.fixture(scope="module")
 def trained(service: Service) -> Service:
-    job = service.train("kept", table(120), {"fn": 20, "fp": 1}, params={"n_estimators": 3})
+    job = service.train("backed-up", table(120), {"fn": 20, "fp": 1}, params={"n_estimators": 3})
     assert job["status"] == "succeeded", job
     return service
 
@@ -63,22 +63,27 @@ def restored_url(
 def test_a_backup_decides_the_same_elsewhere(
     trained: Service, restored_url: Callable[[], str], tmp_path: Path
 ) -> None:
-    before = trained.predict("kept", ROWS)
+    before = trained.predict("backed-up", ROWS)
     url = restored_url()
     # The database first: rows never name bytes that are not there.
     shutil.copytree(urlsplit(trained.settings.store_url).path, tmp_path / "store")
     with running(settings_for(url, tmp_path), with_worker=False, preload=()) as elsewhere:
-        assert elsewhere.predict("kept", ROWS) == before
-        for path in ("/v1/models/kept", "/v1/datasets", "/v1/training-jobs", "/v1/models/kept/versions/1"):
+        assert elsewhere.predict("backed-up", ROWS) == before
+        for path in (
+            "/v1/models/backed-up",
+            "/v1/datasets",
+            "/v1/training-jobs",
+            "/v1/models/backed-up/versions/1",
+        ):
             assert elsewhere.http.get(path).json() == trained.http.get(path).json(), path
-        assert elsewhere.http.get("/v1/models/kept/versions/1/evaluation").status_code == 200
+        assert elsewhere.http.get("/v1/models/backed-up/versions/1/evaluation").status_code == 200
         assert elsewhere.http.get("/readyz").json()["database"] is True
 
 
 def test_data_of_the_revision_before_are_served_after_an_upgrade(
     trained: Service, restored_url: Callable[[], str], tmp_path: Path
 ) -> None:
-    before = trained.predict("kept", ROWS)
+    before = trained.predict("backed-up", ROWS)
     database = open_database(restored_url())
     config = migrations._config()
     with database.begin() as connection:
@@ -94,7 +99,7 @@ def test_data_of_the_revision_before_are_served_after_an_upgrade(
         database.url.set(drivername=database.dialect.name).render_as_string(False), tmp_path
     )
     with running(settings, with_worker=False, preload=()) as upgraded:
-        assert upgraded.predict("kept", ROWS) == before
+        assert upgraded.predict("backed-up", ROWS) == before
 
 
 def _rows(database: sa.Engine) -> dict[str, Any]:
