@@ -5,10 +5,5 @@ for name in "${TEST_CHROMIUM:-}" chromium chromium-browser google-chrome; do
     if [ -n "$name" ] && command -v "$name" > /dev/null; then exit 0; fi
 done
 echo "Installing Chromium for the tests of the pages ..."
-as_root=
-if [ "$(id -u)" -ne 0 ]; then as_root="sudo -n"; fi
-if command -v apt-get > /dev/null && $as_root apt-get update -qq \
-    && $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium > /dev/null; then
-    exit 0
-fi
+if "$(dirname "$0")/debian_package.sh" chromium; then exit 0; fi
 echo "No Chromium could be installed: install one, or name it with TEST_CHROMIUM." >&2

@@ -20,6 +20,7 @@ from costboost.client.tables import (
     parts_of,
     read_stream,
     stream_of,
+    with_id,
 )
 from costboost.client.training import JobOperations
 
@@ -124,7 +125,8 @@ class PredictingOperations(JobOperations[J]):
         for part in parts_of(rows, ROWS_AT_A_TIME):
             request = Request("POST", path("models", model, "predict"), params, headers, stream_of(part))
             answers.append(read_stream((yield from self._ask(request)).content))
-        return like(_with_id(pa.concat_tables(answers), rows, id_column), table)
+        decided = pa.concat_tables(answers)
+        return like(decided if id_column is None else with_id(decided, rows, id_column), table)
 
     @operation
     def predict_batch(self, /, model: str, data: Any, **spec: Any) -> Plan[J]:
@@ -186,14 +188,6 @@ class PredictingOperations(JobOperations[J]):
         """What decisions cost in the end: `since`, `until`, `window`, `drift`."""
         told = _sendable(given(query))
         return (yield from self._read(path("models", model, "performance"), **told))
-
-
-def _with_id(decisions: pa.Table, rows: pa.Table, id_column: str | None) -> pa.Table:
-    if id_column is None:
-        return decisions
-    if "id" in decisions.column_names:
-        decisions = decisions.drop_columns("id")
-    return decisions.add_column(0, rows.schema.field(id_column), rows[id_column])
 
 
 def _sendable(item: Mapping[str, Any]) -> dict[str, Any]:

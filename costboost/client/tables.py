@@ -112,6 +112,13 @@ def read_parquet(content: bytes) -> pa.Table:
     return pq.read_table(io.BytesIO(content))
 
 
+def with_id(decisions: pa.Table, rows: pa.Table, id_column: str) -> pa.Table:
+    """Decisions with the column of their rows that says which row each is, in the first place."""
+    if "id" in decisions.column_names:
+        decisions = decisions.drop_columns("id")
+    return decisions.add_column(0, rows.schema.field(id_column), rows[id_column])
+
+
 def like(table: pa.Table, given: Any) -> Any:
     """An Arrow table as the kind of table that was given; for anything else as it is."""
     package = _package_of(given)

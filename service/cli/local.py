@@ -144,26 +144,21 @@ def predict_locally(
     return encode_table(columns, schema_of(columns), _WRITTEN[suffix])
 
 
-def ids_of(rows: Path, id_column: str) -> dict[str, TypedArray]:
-    """Read the column of a file that says which row it is.
+def ids_of(rows: Path, id_column: str) -> pa.Table:
+    """Read the column of a file that says which row it is, as text.
 
     Raises
     ------
     InvalidError
         There is none of this name.
     """
-    return _ids(_sent(rows), id_column)
+    (values,) = _ids(_sent(rows), id_column).values()
+    return pa.table({id_column: pa.array(values, pa.string())})
 
 
-def with_ids(decisions: bytes, ids: Mapping[str, TypedArray], suffix: str) -> bytes:
-    """Write decisions, which come as an Arrow stream, with the ids of their rows before them."""
-    with pa.ipc.open_stream(decisions) as reader:
-        table = reader.read_all()
-    if ids and "id" in table.column_names:
-        table = table.drop_columns("id")
-    for name, values in ids.items():
-        table = table.add_column(0, name, pa.array(values, pa.string()))
-    return encode_arrow(table, _WRITTEN[suffix])
+def written(decisions: pa.Table, suffix: str) -> bytes:
+    """Write decisions as the name of a file ends."""
+    return encode_arrow(decisions, _WRITTEN[suffix])
 
 
 def _ids(sent: Sent, named: str) -> dict[str, TypedArray]:

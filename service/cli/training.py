@@ -176,19 +176,23 @@ def _predict_there(
     url: str | None, model: str, rows: Path, suffix: str, spec: dict[str, Any], id_column: str | None
 ) -> bytes:
     """As a batch, which may be of any length, and of which the service keeps nothing afterwards."""
-    from service.cli.local import ids_of, with_ids
+    from costboost.client.tables import read_stream, with_id
+    from service.cli.local import ids_of, written
 
     given = {name: value for name, value in spec.items() if value is not None}
     is_written_here = suffix == ".json" or id_column is not None
     wanted = "arrow" if is_written_here else suffix.removeprefix(".")
-    ids = {} if id_column is None else ids_of(rows, id_column)
+    ids = None if id_column is None else ids_of(rows, id_column)
     with client_of(url) as client:
         job = client.predict_batch(model, rows, output=wanted, **given)
         try:
             content = client.batch_output(job.wait(progress=True).id)
         finally:
             client.delete_batch(job.id)
-    return with_ids(content, ids, suffix) if is_written_here else content
+    if not is_written_here:
+        return content
+    decided = read_stream(content)
+    return written(decided if ids is None else with_id(decided, ids, ids.column_names[0]), suffix)
 
 
 def algorithms(as_json: AsJson = False) -> None:

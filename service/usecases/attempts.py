@@ -144,10 +144,10 @@ def succeed(sessions: Sessions, job: TrainingJob, version: NewVersion) -> bool:
         result = {"model": job.model, "version": number, "metrics": version.metrics, "warnings": told}
         if version.search is not None:
             result |= {"params": version.params, "search": version.search}
+        # The row is held, so this is written; were it not, nothing would be.
         is_written = jobs.advance(session, held, held.succeeded(now, result))
-        assert is_written, "somebody else wrote a row that we hold"
-        session.commit()
-        return True
+        (session.commit if is_written else session.rollback)()
+        return is_written
 
 
 def deliver(sessions: Sessions, job: BatchPrediction, output_sha256: str, result: dict[str, Any]) -> bool:

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
@@ -22,20 +21,10 @@ from costboost.boosting.ada_cost import AdaCostClassifier
 from costboost.boosting.lp_boost import LPBoostClassifier
 from costboost.boosting.soft_boost import SoftBoostClassifier
 from costboost.learners.stump import DecisionStump
-from tests.costboost.boosters import CLASSES, FOR_NOISE, fitted, noisy_rows, three_classes
+from tests.costboost.boosters import CLASSES, FOR_NOISE, fitted
 from tests.costboost.playback import Player, Tape, played, row_numbers
 
 PERFECT_ALPHA = 11.512925464920228  # ½ ln((1 - 1e-10)/1e-10)
-
-
-@pytest.fixture(name="rows")
-def rows_of_two_classes() -> tuple[NDArray[Any], NDArray[Any]]:
-    return noisy_rows()
-
-
-@pytest.fixture(name="three")
-def rows_of_three_classes() -> tuple[NDArray[Any], NDArray[Any]]:
-    return three_classes()
 
 
 class TestWeakLearnerSeam:

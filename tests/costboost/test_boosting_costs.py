@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
@@ -14,17 +13,6 @@ from costboost.boosting.ada_boost import CGAdaClassifier
 from costboost.boosting.ada_cost import AdaCostClassifier
 from costboost.costs import CostMatrix
 from costboost.learners.stump import DecisionStump
-from tests.costboost.boosters import noisy_rows, three_classes
-
-
-@pytest.fixture(name="rows")
-def rows_of_two_classes() -> tuple[NDArray[Any], NDArray[Any]]:
-    return noisy_rows()
-
-
-@pytest.fixture(name="three")
-def rows_of_three_classes() -> tuple[NDArray[Any], NDArray[Any]]:
-    return three_classes()
 
 
 class TestCosts:

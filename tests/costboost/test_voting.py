@@ -6,25 +6,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
 
 from costboost.boosting.ada_boost import AdaBoostClassifier, AdaMECClassifier
 from costboost.boosting.ada_cost import AdaCostClassifier
 from costboost.learners.stump import DecisionStump
-from tests.costboost.boosters import CLASSES, FOR_NOISE, fitted, noisy_rows, three_classes
+from tests.costboost.boosters import CLASSES, FOR_NOISE, fitted
 from tests.costboost.playback import played, row_numbers
-
-
-@pytest.fixture(name="rows")
-def rows_of_two_classes() -> tuple[NDArray[Any], NDArray[Any]]:
-    return noisy_rows()
-
-
-@pytest.fixture(name="three")
-def rows_of_three_classes() -> tuple[NDArray[Any], NDArray[Any]]:
-    return three_classes()
 
 
 class TestScores:
