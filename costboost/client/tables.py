@@ -83,7 +83,8 @@ def arrow_of(table: Any) -> pa.Table:
     if hasattr(table, "__arrow_c_stream__"):
         return _plain(pa.table(table))
     raise TypeError(
-        f"a table is a path, a pandas or polars DataFrame or an Arrow table, not {type(table).__name__}"
+        "a table in memory is a pandas or polars DataFrame or an Arrow table, "
+        f"not {type(table).__name__}; files go to `train` and `predict_batch`"
     )
 
 
