@@ -23,7 +23,7 @@ BRANCH_TESTS := $(patsubst %,tests/costboost/test_%.py,cost_ranges cost_specs co
     $(addprefix tests/service/,artifacts api/test_access.py api/test_quotas.py test_storage_faults.py \
     ui/test_session.py usecases/test_access.py \
     usecases/test_attempts.py usecases/test_checkpoints.py usecases/test_late_steps.py usecases/test_sweeping.py \
-    domain/test_training.py api/test_intake_jobs.py workers)
+    domain/test_training.py api/test_intake_jobs.py test_doctor.py workers)
 #: Tests that touch each package the product stands on, with the lowest versions and with the newest.
 QUICK_TESTS ?= $(addprefix tests/,costboost/test_costs.py costboost/test_model.py costboost/test_model_as_estimator.py \
     costboost/test_model_costs.py costboost/test_persistence.py costboost/test_scorer.py service/artifacts service/db \

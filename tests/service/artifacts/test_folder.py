@@ -57,6 +57,26 @@ def test_an_abandoned_spool_file_is_gone(store: FolderStore) -> None:
     assert files(store) == []
 
 
+def test_what_is_stored_again_while_it_is_discarded_stays(
+    store: FolderStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.put(DATA)
+    (kept,) = files(store)
+    os.utime(kept, (0, 0))
+    real = folder.age_of
+
+    def age_of(path: Path) -> float:
+        monkeypatch.setattr(folder, "age_of", real)
+        age = real(path)
+        store.put(DATA)
+        return age
+
+    monkeypatch.setattr(folder, "age_of", age_of)
+    assert not store.discard(DIGEST, 3600.0)
+    assert files(store) == [kept]
+    assert store.read(DIGEST) == DATA
+
+
 def test_corrupt_bytes_are_refused(store: FolderStore) -> None:
     store.put(DATA)
     files(store)[0].write_bytes(b"Some bytes")
