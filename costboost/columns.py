@@ -5,7 +5,7 @@ or text is an object array of str with None for missing.
 """
 
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Literal, cast, get_args
 
@@ -27,7 +27,7 @@ def typed_columns(
 
     Parameters
     ----------
-    X : mapping of name to array of shape (n,), DataFrame, or array-like of shape (n, d)
+    X : mapping of name to array of shape (n,), DataFrame, Arrow table, list of dicts, or array-like (n, d)
         The columns of an array without names are called x0, x1, ….
     types : mapping of name to ColumnType, optional
         Types that are known; the others follow from the values: numbers, booleans and times are what they
@@ -45,6 +45,8 @@ def typed_columns(
 
     Raises
     ------
+    TypeError
+        If X is no table.
     ValueError
         If lengths differ, names repeat, a value does not fit its column, or a number is infinite.
     """
@@ -101,11 +103,56 @@ def canonical_text(value: object) -> str:
     return str(value)
 
 
+def table_of(X: Any) -> Any:
+    """A table as columns with names or as an array; one of Arrow and rows with names become a mapping.
+
+    Raises
+    ------
+    TypeError
+        If X is no table.
+    ValueError
+        If names repeat.
+    """
+    if isinstance(X, Mapping) or hasattr(X, "iloc"):  # what comes most often
+        return X
+    if hasattr(X, "column_names"):
+        _check_names(X.column_names)
+        return dict(zip(X.column_names, map(_decoded, X.columns), strict=True))
+    if isinstance(X, Sequence) and not isinstance(X, str | bytes):
+        named = [isinstance(row, Mapping) for row in X]
+        if not any(named):
+            return X
+        if all(named):  # a row without one of the names misses its value
+            return {name: _objects([row.get(name) for row in X]) for name in _names_of(X)}
+    elif hasattr(X, "__array__") or hasattr(X, "shape"):
+        return X
+    raise TypeError(
+        "a table is a DataFrame, an Arrow table, a dict of columns, a list of dicts, or an array of rows and "
+        f"columns; this is of type {type(X).__name__}"
+    )
+
+
+def _names_of(rows: Sequence[Mapping[Any, Any]]) -> list[Any]:
+    """In the order in which they first come."""
+    return list(dict.fromkeys(name for row in rows for name in row))
+
+
+def _decoded(column: Any) -> Any:
+    """A column of Arrow without a dictionary: as an array, one with a dictionary fills what is missing."""
+    is_coded = hasattr(column.type, "index_type")
+    return column.cast(column.type.value_type) if is_coded else column
+
+
+def _check_names(names: Collection[Any]) -> None:
+    if len({str(name) for name in names}) != len(names):
+        raise ValueError("the names of the columns must differ")
+
+
 def _raw_columns(X: Any) -> dict[str, NDArray[Any]]:
+    X = table_of(X)
     if isinstance(X, Mapping) or hasattr(X, "columns"):
         names = list(X) if isinstance(X, Mapping) else list(X.columns)
-        if len({str(name) for name in names}) != len(names):
-            raise ValueError("the names of the columns must differ")
+        _check_names(names)
         return {str(name): _raw_column(X[name]) for name in names}
     array = np.asarray(X)
     if array.ndim != 2:
@@ -117,8 +164,12 @@ def _raw_column(values: Any) -> NDArray[Any]:
     """Values as an array; a data frame's extension types (nullable, categorical, time zones) as objects."""
     if isinstance(getattr(values, "dtype", np.dtype(object)), np.dtype):
         return np.asarray(values)
+    return _objects(list(values))
+
+
+def _objects(values: list[Any]) -> NDArray[Any]:
     column = np.empty(len(values), dtype=object)
-    column[:] = list(values)
+    column[:] = values
     return column
 
 

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from costboost.calibration.calibrator import Calibrator
-from costboost.columns import Columns, ColumnType, typed_columns
+from costboost.columns import Columns, ColumnType, table_of, typed_columns
 from costboost.cost_specs import CostSpec
 from costboost.costs import CostMatrix
 from costboost.features import FeatureEncoder
@@ -119,7 +119,7 @@ class DecidingModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _read(self, X: Any, also: frozenset[str] = frozenset()) -> Columns:
         check_is_fitted(self, "_scorer")
-        if not has_names(X) or not hasattr(self, "feature_names_in_"):
+        if not has_names(X := table_of(X)) or not hasattr(self, "feature_names_in_"):
             if hasattr(self, "feature_names_in_"):
                 X = _named_as(X, list(self.feature_names_in_))
             else:

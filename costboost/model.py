@@ -23,7 +23,7 @@ from costboost.calibration.calibrator import (
     calibrator_of_log_odds,
     fit_calibrator,
 )
-from costboost.columns import Columns, ColumnType, typed_columns
+from costboost.columns import Columns, ColumnType, table_of, typed_columns
 from costboost.contributions.of_ensembles import background_of
 from costboost.cost_specs import CostSpec
 from costboost.costs import CostMatrix
@@ -224,7 +224,7 @@ class CostSensitiveModel(DecidingModel):
 
         Parameters
         ----------
-        X : DataFrame, mapping of name to array of shape (n,), or array-like of shape (n, d)
+        X : DataFrame, Arrow table, dict of columns, list of dicts, or array-like of shape (n, d)
             Features, and the columns that per-row costs read. Missing values are fine, infinite ones are not.
         y : array-like of shape (n,)
         sample_cost : array-like of shape (n,), (n, 4) or (n, K), optional
@@ -337,7 +337,7 @@ class CostSensitiveModel(DecidingModel):
     def _read_training(
         self, X: Any, y: ArrayLike, types: Types | None
     ) -> tuple[dict[str, NDArray[Any]], NDArray[Any]]:
-        named = has_names(X)
+        named = has_names(X := table_of(X))
         if named:
             targets = column_or_1d(y)
         else:

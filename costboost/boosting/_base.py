@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
 from costboost.boosting._against_the_rest import RoundCounter, in_a_row
 from costboost.boosting._early_stopping import (
@@ -33,7 +32,7 @@ from costboost.boosting._problem import (
     read_costs,
 )
 from costboost.boosting._rounds import Callback, Ensemble, Rule, StopReason
-from costboost.boosting._row_checks import is_binned, takes_many_classes, training_row_checks
+from costboost.boosting._row_checks import checked, is_binned, takes_many_classes, training_row_checks
 from costboost.boosting._scores import Votes
 from costboost.boosting._voting import VotingBooster
 from costboost.kernels.fixed_point import total
@@ -271,7 +270,7 @@ class CostSensitiveBooster(VotingBooster):
         """
         check_parameters(self)
         estimator = self._weak_learner()
-        features, targets = validate_data(self, X, y, **training_row_checks(estimator))
+        features, targets = checked(self, X, y, **training_row_checks(estimator))
         check_classification_targets(targets)
         weights = read_weights(sample_weight, len(targets))
         # Columns are cut alike whatever it is that all rows weigh, so that needs no array of its own.

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import get_tags
+from sklearn.utils.validation import validate_data
 
 from costboost.learners.stump import DecisionStump
 from costboost.learners.svm import WeightedSVM
@@ -21,6 +22,19 @@ def row_checks(estimator: Any) -> dict[str, Any]:
 def training_row_checks(estimator: Any) -> dict[str, Any]:
     """Choose how training rows are checked: columns that are cut into bins need no copy in float64."""
     return row_checks(estimator) | ({"dtype": [np.float64, np.float32]} if is_binned(estimator) else {})
+
+
+def checked(booster: Any, *rows: Any, **checks: Any) -> Any:
+    """Rows as `validate_data` checks them; who brings more than numbers is told where that is taken."""
+    try:
+        return validate_data(booster, *rows, **checks)
+    except (TypeError, ValueError) as error:
+        if getattr(getattr(rows[0], "dtype", None), "kind", "O") not in "biufc":
+            error.add_note(
+                "a booster takes numbers; CostSensitiveModel(booster) also takes columns of text and "
+                "times, Arrow tables and lists of dicts"
+            )
+        raise
 
 
 def is_binned(estimator: Any) -> bool:

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from costboost.boosting._against_the_rest import staged_against_the_rest
 from costboost.boosting._problem import Floats
-from costboost.boosting._row_checks import row_checks
+from costboost.boosting._row_checks import checked, row_checks
 from costboost.boosting._scores import Votes, softmax
 from costboost.ensembles.trees import Trees
 from costboost.kernels.elementary import any_infinite
@@ -100,7 +100,7 @@ class VotingBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
     def _read_rows(self, X: ArrayLike) -> Any:
-        return validate_data(self, X, reset=False, **row_checks(self._weak_learner()))
+        return checked(self, X, reset=False, **row_checks(self._weak_learner()))
 
     def _are_plain(self, X: Any) -> TypeGuard[Floats]:
         """Whether rows need no reading: scikit-learn's takes longer than scoring them, and copies float32."""

@@ -236,3 +236,10 @@ def test_default_weak_learner_is_a_stump(rows: Any) -> None:
     assert np.array_equal(default.decision_function(rows[0]), explicit.decision_function(rows[0]))
     exact = fitted(CGAdaClassifier, rows, estimator=DecisionStump(max_bins=None))
     assert exact.estimators_[0].max_bins is None
+
+
+def test_who_brings_a_booster_more_than_numbers_is_told_what_takes_it() -> None:
+    rows = [{"zip": "01"}, {"zip": "02"}]
+    with pytest.raises(TypeError) as refused:
+        AdaCostClassifier().fit(rows, [0, 1])
+    assert "CostSensitiveModel(booster) also takes columns of text" in refused.value.__notes__[0]

@@ -2,9 +2,11 @@ from datetime import UTC, datetime
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
-from costboost.columns import canonical_text, typed_column, typed_columns
+from costboost.columns import canonical_text, table_of, typed_column, typed_columns
 
 
 def test_a_frame_a_mapping_and_an_array_read_alike():
@@ -98,3 +100,28 @@ def test_tables_that_are_none_are_refused(table):
 def test_only_the_columns_asked_for_are_read():
     columns, types = typed_columns({"a": [1.0], "junk": [object()]}, only={"a", "b"})
     assert list(columns) == list(types) == ["a"]
+
+
+def test_arrow_and_rows_with_names_read_as_a_frame_does():
+    rows = [{"amount": 5.0, "zip": "01"}, {"zip": "02", "amount": None}, {"amount": 7.0}]
+    frame = pd.DataFrame(rows)
+    table = pa.Table.from_pylist(rows)
+    wanted, types = typed_columns(frame)
+    assert types == {"amount": "number", "zip": "category"}
+    for other in (rows, tuple(rows), table, table.to_batches()[0], table.set_column(1, "zip", coded(table))):
+        columns, found = typed_columns(other)
+        assert found == types
+        assert columns["zip"].tolist() == ["01", "02", None]
+        assert columns["amount"].tobytes() == wanted["amount"].tobytes()
+    with pytest.raises(ValueError, match="names of the columns must differ"):
+        typed_columns(pa.table([[1], [2]], names=["a", "a"]))
+
+
+def coded(table: pa.Table) -> pa.ChunkedArray:
+    return table["zip"].dictionary_encode()
+
+
+@pytest.mark.parametrize("thing", ["cards.csv", None, 5, iter([1]), [{"a": 1}, 2], pl.LazyFrame({"a": [1]})])
+def test_what_is_no_table_is_refused_by_saying_what_is_one(thing):
+    with pytest.raises(TypeError, match=r"^a table is a DataFrame, an Arrow table, .* this is of type "):
+        table_of(thing)

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -307,9 +308,12 @@ def test_arrays_frames_and_mappings_agree():
     frame = pd.DataFrame(X, columns=["x0", "x1", "x2"])
     model = CostSensitiveModel().fit(frame, y)
     p = model.predict_proba(frame)
+    adacost = CostSensitiveModel("adacost").fit(frame, y).predict_proba(frame)
     assert same(CostSensitiveModel().fit(X, y).predict_proba(X), p)
     assert same(CostSensitiveModel().fit(frame.to_dict("list"), y).predict_proba(dict(frame)), p)
     assert same(model.predict_proba(X), p)
+    for rows in (pa.table(dict(frame)), frame.to_dict("records")):
+        assert same(CostSensitiveModel("adacost").fit(rows, y).predict_proba(rows[:5]), adacost[:5])
     assert model.feature_names_in_.tolist() == ["x0", "x1", "x2"]
 
 
