@@ -109,12 +109,24 @@ def spread(compute: Compute) -> Iterator[None]:
         with parallel_config(backend="threading", n_jobs=compute.n_jobs):
             yield
         return
-    with _connected(compute) as client, parallel_config(backend="dask", client=client):
+    with connected(compute) as client, parallel_config(backend="dask", client=client):
         yield
 
 
 @contextmanager
-def _connected(compute: Compute) -> Iterator[Any]:
+def connected(compute: Compute, *, direct: bool = False) -> Iterator[Any]:
+    """Yield a client of a Dask cluster, in the main thread of a process.
+
+    Parameters
+    ----------
+    direct : bool
+        Whether it speaks to workers itself, and not through the scheduler.
+
+    Raises
+    ------
+    UnavailableError
+        As from `spread`.
+    """
     from distributed import Client, Security  # noqa: PLC0415  who has no cluster needs none of it
     from distributed.comm import CommClosedError  # noqa: PLC0415
 
@@ -133,6 +145,7 @@ def _connected(compute: Compute) -> Iterator[Any]:
             security=security,
             timeout=CONNECT_SECONDS,
             set_as_default=False,
+            direct_to_workers=direct or None,
         )
         client.wait_for_workers(1, timeout=CONNECT_SECONDS)
     except OSError as error:

@@ -57,10 +57,13 @@ class OnDask:
         """Call a method of every partition, all at the same time, and wait for the answers."""
         shared, each = _packed(args), own or [()] * len(self._seats)
         try:
-            asked = [
-                seat.ask(method, shared, _packed(further))
-                for seat, further in zip(self._seats, each, strict=True)
-            ]
+            with (
+                self._client.as_current()
+            ):  # else an actor looks for the default client, which may be another
+                asked = [
+                    seat.ask(method, shared, _packed(further))
+                    for seat, further in zip(self._seats, each, strict=True)
+                ]
         except RuntimeError as error:  # of an actor that is known to be lost; others only begin to answer
             raise WorkerLostError(str(error)) from error
         return [

@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from service import learning
 from service.domain.cautions import cautions_of_test
+from service.domain.costs import Costs
 from service.domain.datasets import Dataset, IntakeLimits, IntakeOptions
 from service.domain.errors import ConflictError, InvalidError
 from service.domain.faults import field_errors
@@ -40,7 +41,7 @@ from service.usecases.predicting import predict, price
 from service.usecases.prediction_columns import prediction_columns, schema_of, texts
 
 #: Whoever reads an own file on an own machine sets the limits.
-_LIMITS = IntakeLimits(rows=1 << 40, columns=1 << 20, decoded_bytes=1 << 50)
+LIMITS = IntakeLimits(rows=1 << 40, columns=1 << 20, decoded_bytes=1 << 50)
 _WRITTEN: Mapping[str, MediaType] = {".csv": CSV, ".json": JSON, ".parquet": PARQUET, ".arrow": ARROW}
 
 #: phase, round, rounds, fraction of the whole
@@ -74,21 +75,37 @@ def train_locally(
     InvalidError
         Table, costs or spec are not what they should be; with the place of each fault.
     """
-    table = read_table(path, media_type_of("", path.name), _checked(IntakeOptions, options), _LIMITS)
-    dataset = _dataset(path, table)
-    asked = _checked(TrainingSpec, {**spec, "dataset": "local"})
-    costs = asked.costs
-    if costs is None:
-        raise InvalidError("invalid", "costs are needed: --costs")
+    table = read_table(path, media_type_of("", path.name), checked(IntakeOptions, options), LIMITS)
+    dataset = dataset_of(path, table)
+    asked = checked(TrainingSpec, {**spec, "dataset": "local"})
+    costs = priced(asked)
     faults = learning.check(asked, dataset, costs)
     division, unfit = (None, faults) if faults else learning.rehearse(asked, dataset, table.columns)
     if division is None:
         raise InvalidError("invalid", "this cannot be trained", unfit, len(unfit))
+    trained = learning.fit(settled(asked), dataset, table.columns, costs, report)
+    return local_model(trained, dataset, costs)
+
+
+def priced(asked: TrainingSpec) -> Costs:
+    """Costs of a spec, or InvalidError."""
+    if asked.costs is None:
+        raise InvalidError("invalid", "costs are needed: --costs")
+    return asked.costs
+
+
+def settled(asked: TrainingSpec) -> TrainingSpec:
+    """Name the algorithm that is meant, with all its parameters but those that are searched."""
     algorithm, params = learning.settle(asked.algorithm, asked.params)
     if asked.search is not None:
         params = {name: value for name, value in params.items() if name not in asked.search.params}
-    settled = asked.model_copy(update={"algorithm": algorithm, "params": params})
-    trained = learning.fit(settled, dataset, table.columns, costs, report)
+    return asked.model_copy(update={"algorithm": algorithm, "params": params})
+
+
+def local_model(
+    trained: learning.Trained | learning.PartitionedTraining, dataset: Dataset, costs: Costs
+) -> LocalModel:
+    """Tell of a training what its user should know."""
     cautions = cautions_of_test(trained.test_counts, trained.metrics)
     return LocalModel(
         trained.artifact,
@@ -172,11 +189,12 @@ def _sent(path: Path) -> Sent:
     media_type = media_type_of("", path.name)
     with path.open("rb") as file:
         if media_type == NDJSON:
-            return JsonRows(read_objects(file, _LIMITS))
-        return TableRows(read_raw(file, media_type, _LIMITS))
+            return JsonRows(read_objects(file, LIMITS))
+        return TableRows(read_raw(file, media_type, LIMITS))
 
 
-def _dataset(path: Path, table: Table) -> Dataset:
+def dataset_of(path: Path, table: Table) -> Dataset:
+    """Describe a table that was read from a file as a dataset."""
     content, labels = path.read_bytes(), table.labels
     return Dataset(
         id="local",
@@ -197,7 +215,8 @@ def _dataset(path: Path, table: Table) -> Dataset:
     )
 
 
-def _checked(kind: Any, given: dict[str, Any]) -> Any:
+def checked(kind: Any, given: dict[str, Any]) -> Any:
+    """Options as a value, or InvalidError with the place of each fault."""
     try:
         return kind.model_validate_json(json.dumps(given))
     except ValidationError as error:

@@ -15,6 +15,7 @@ from service.cli.options import (
     client_of,
     read_json,
     read_roles,
+    settings_of,
     table_endings,
     table_file,
     writable,
@@ -29,7 +30,12 @@ Parts = Annotated[list[str] | None, typer.Option(help="COLUMN=ROLE, such as cust
 
 
 def train(
-    data: Annotated[str, typer.Argument(help="A file with the table; of a service also a dataset.")],
+    data: Annotated[
+        str,
+        typer.Argument(
+            help="A file with the table, or a folder of Parquet files; of a service also a dataset."
+        ),
+    ],
     costs: Annotated[
         str, typer.Option(help='What decisions cost: JSON such as {"fn": 500, "fp": 10}, or a file with it.')
     ],
@@ -48,6 +54,10 @@ def train(
     output: Annotated[
         Path | None,
         typer.Option(dir_okay=False, callback=writable, help="File for the model, if no service is asked."),
+    ] = None,
+    compute: Annotated[
+        str | None,
+        typer.Option(help="Who reads and fits the rows of a folder: local, dask://… or dask+tls://…"),
     ] = None,
     url: Url = None,
 ) -> None:
@@ -68,24 +78,41 @@ def train(
     body = {name: value for name, value in body.items() if value is not None}
     if not Path(data).is_file() and Path(data).suffix.lower() in table_endings():
         raise UsageError(f"there is no file {data}")
-    name = model or Path(data).stem.lower().replace(" ", "-")
+    name = model or Path(data).absolute().stem.lower().replace(" ", "-")
+    if compute is not None and not Path(data).is_dir():
+        raise UsageError("--compute is for a folder of Parquet files")
+    if Path(data).is_dir() and url is not None:
+        raise UsageError(
+            "a folder is trained without a service, into a file: leave out --url and COSTBOOST_URL"
+        )
     if url is None:
-        _train_here(Path(data), name, body, options, output or Path(f"{name}.costboost"))
+        _train_here(Path(data), name, body, options, output or Path(f"{name}.costboost"), compute)
     elif output is not None:
         raise UsageError("--output is for training without a service; `costboost models download` has it")
     else:
         _train_there(url, data, name, body, options)
 
 
-def _train_here(path: Path, name: str, body: dict[str, Any], options: dict[str, Any], output: Path) -> None:
-    if not path.is_file():
+def _train_here(
+    path: Path, name: str, body: dict[str, Any], options: dict[str, Any], output: Path, compute: str | None
+) -> None:
+    if not path.exists():
         told = "what a service has taken in needs --url or COSTBOOST_URL"
         raise UsageError(f"there is no file {path}; {told}")
-    table_file(path)
     writable(output)
-    from service.cli.local import train_locally
+    spec = {**body, "model": name}
+    if path.is_dir():
+        from service.cli.partitioned import train_folder
+        from service.wiring import choose_compute
 
-    made = train_locally(path, {**body, "model": name}, options, _progress())
+        given = {} if compute is None else {"compute": compute}
+        place = choose_compute(settings_of(None, workers=1, **given))
+        made = train_folder(path, spec, options, place, _progress())
+    else:
+        table_file(path)
+        from service.cli.local import train_locally
+
+        made = train_locally(path, spec, options, _progress())
     output.write_bytes(made.artifact)
     for warning in made.warnings:
         typer.echo(warning, err=True)

@@ -16,6 +16,7 @@ from service.learning.judging import judge_answers
 from service.learning.outcome_tables import outcome_tables
 from service.learning.outcomes import Outcomes, outcomes_of, outcomes_of_pairs
 from service.learning.pairing import Pairing, pair
+from service.learning.partitioned import PartitionedTraining, check_partitioned, fit_partitioned
 from service.learning.parts import Asked, predict_parts
 from service.learning.pricing import (
     PricedCosts,
@@ -54,6 +55,7 @@ __all__ = [
     "InputDrift",
     "Outcomes",
     "Pairing",
+    "PartitionedTraining",
     "Predictor",
     "PricedCosts",
     "RealisedCost",
@@ -69,6 +71,7 @@ __all__ = [
     "case_of_test_part",
     "check",
     "check_costs",
+    "check_partitioned",
     "checks",
     "class_drifts",
     "consequences",
@@ -78,6 +81,7 @@ __all__ = [
     "division_columns",
     "figures",
     "fit",
+    "fit_partitioned",
     "input_drifts",
     "joined",
     "judge_answers",

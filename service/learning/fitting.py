@@ -71,7 +71,7 @@ class Trained:
 
 
 @dataclass(frozen=True)
-class _Rows:
+class TrainingRows:
     """The table as a fit takes it; all arrays of shape (n,)."""
 
     features: Columns
@@ -82,8 +82,9 @@ class _Rows:
     weight: NDArray[np.float64] | None
     split_by: NDArray[Any] | None
 
-    def of(self, rows: NDArray[np.intp]) -> "_Rows":
-        return _Rows(
+    def of(self, rows: NDArray[np.intp]) -> "TrainingRows":
+        """Take some of the rows."""
+        return TrainingRows(
             {name: values[rows] for name, values in self.features.items()},
             {name: values[rows] for name, values in self.columns.items()},
             self.types,
@@ -127,14 +128,14 @@ def fit(
 
     started = time.perf_counter()
     prices = cost_spec(costs, dataset.classes, dataset.positive_class)
-    rows = _rows(spec, dataset, columns, prices)
+    rows = rows_of(spec, dataset, columns, prices)
     try:
         train, test = _holdout(spec, dataset, rows)
         fitted_on = rows.of(train)
         kept = {} if checkpoints is None else {"checkpoints": checkpoints}
         params = _fit_params(spec, fitted_on) | kept
         spec, told = _searched(spec, prices, fitted_on, params, progress)
-        model = _model(spec, prices)
+        model = model_of(spec, prices)
         last = _rest_of(progress, share_of_search(spec))
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", UserWarning)
@@ -165,12 +166,13 @@ def fit(
     )
 
 
-def _rows(spec: TrainingSpec, dataset: Dataset, columns: Columns, prices: PricedCosts) -> _Rows:
+def rows_of(spec: TrainingSpec, dataset: Dataset, columns: Columns, prices: PricedCosts) -> TrainingRows:
+    """Take from a table what a fit needs."""
     features = {column.name: column.type for column in dataset.columns_of("feature")}
     labels = columns[dataset.label]
     place = {label: code for code, label in enumerate(dataset.classes)}
     weight, by = dataset.column_of("weight"), split_column(spec, dataset)
-    return _Rows(
+    return TrainingRows(
         features={name: columns[name] for name in features},
         columns={name: columns[name] for name in sorted(features.keys() | prices.columns)},
         types=dict(features),
@@ -181,7 +183,9 @@ def _rows(spec: TrainingSpec, dataset: Dataset, columns: Columns, prices: Priced
     )
 
 
-def _holdout(spec: TrainingSpec, dataset: Dataset, rows: _Rows) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _holdout(
+    spec: TrainingSpec, dataset: Dataset, rows: TrainingRows
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     ranks = _ranks(dataset, rows)[rows.codes]
     # Rows that are alike in all features are told apart by what they weigh and cost.
     others = [rows.columns[name] for name in sorted(rows.columns.keys() - rows.features.keys())]
@@ -195,13 +199,14 @@ def _holdout(spec: TrainingSpec, dataset: Dataset, rows: _Rows) -> tuple[NDArray
     )
 
 
-def _ranks(dataset: Dataset, rows: _Rows) -> NDArray[np.intp]:
+def _ranks(dataset: Dataset, rows: TrainingRows) -> NDArray[np.intp]:
     """Number of each class that does not depend on its name: the positive one of two is 1."""
     positive = None if dataset.positive_class is None else dataset.classes.index(dataset.positive_class)
     return codes_of_classes(rows.features, rows.codes, positive)
 
 
-def _model(spec: TrainingSpec, prices: PricedCosts) -> Any:
+def model_of(spec: TrainingSpec, prices: PricedCosts) -> Any:
+    """Make the unfitted model of a spec."""
     from costboost import registry  # noqa: PLC0415 - loads scikit-learn and the compiler
     from costboost.model import CostSensitiveModel  # noqa: PLC0415
 
@@ -221,7 +226,7 @@ def _model(spec: TrainingSpec, prices: PricedCosts) -> Any:
 def _searched(
     spec: TrainingSpec,
     prices: PricedCosts,
-    rows: _Rows,
+    rows: TrainingRows,
     fit_params: Mapping[str, Any],
     progress: Report | None,
 ) -> tuple[TrainingSpec, dict[str, Any] | None]:
@@ -230,7 +235,7 @@ def _searched(
         return spec, None
     from costboost.search import search_params  # noqa: PLC0415 - loads scikit-learn and the compiler
 
-    model, share = _model(spec, prices), share_of_search(spec)
+    model, share = model_of(spec, prices), share_of_search(spec)
     search = partial(search_params, model, rows.columns, rows.labels, **fit_params)
     found = run_search(spec, search, _first_of(progress, share))
     return spec.model_copy(update={"params": {**spec.params, **found.params}}), found.told
@@ -251,7 +256,7 @@ def _rest_of(progress: Report | None, share: float) -> Report | None:
     return lambda phase, at, rounds, done, figures: progress(phase, at, rounds, share + rest * done, figures)
 
 
-def _fit_params(spec: TrainingSpec, rows: _Rows) -> dict[str, Any]:
+def _fit_params(spec: TrainingSpec, rows: TrainingRows) -> dict[str, Any]:
     return {
         "types": rows.types,
         "sample_weight": rows.weight,

@@ -4,11 +4,13 @@ import hashlib
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from service import learning
+from service.cli.partitioned import train_folder
 from service.compute import Compute, spread
 from service.domain.costs import COSTS, BinaryCosts
 from service.domain.datasets import Column, Dataset
@@ -67,6 +69,14 @@ def predict_at(payload: Any, send: Any) -> Any:
     arrays = [part.expected_cost for part in found]
     arrays += [part.explanation.contributions for part in found if part.explanation is not None]
     return {"digest": hashlib.sha256(b"".join(one.tobytes() for one in arrays)).hexdigest(), "error": error}
+
+
+def train_folder_at(payload: Any, send: Any) -> Any:
+    """Train on the folder of the payload, where the rest of it says; tells the digest of the model."""
+    folder = Path(payload.pop("folder"))
+    spec = {"model": "m", "costs": {"fn": 5, "fp": 1}, "algorithm": "cgada", "params": {"n_estimators": 5}}
+    made = train_folder(folder, spec, {}, Compute(**payload), lambda *_: None)
+    return hashlib.sha256(made.artifact).hexdigest()
 
 
 def _fitted(spec: dict[str, Any], report: Any = None) -> Any:

@@ -9,6 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
@@ -107,6 +110,80 @@ def test_what_cannot_be_trained_is_told_with_its_place(run: Run, payments: Path,
     assert list(tmp_path.glob("*.costboost")) == []
 
 
+# --- a folder ---------------------------------------------------------------------------------------------
+
+BY_ROWS = ("--role", "merchant=ignore", *QUICK)
+
+
+def write_parts(folder: Path, rows: pa.Table, parts: int) -> Path:
+    """The rows in so many files, one of them in a folder of its own."""
+    (folder / "b").mkdir(parents=True)
+    size = -(-rows.num_rows // parts)
+    for number in range(parts):
+        name = folder / "b" / "0.parquet" if number == 0 else folder / f"{number}.parquet"
+        pq.write_table(rows.slice(number * size, size), name)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def rows_of_parts() -> pa.Table:
+    return pyarrow.csv.read_csv(io.BytesIO(table(rows=2000).encode()))
+
+
+def test_a_folder_trains_the_same_model_however_its_rows_are_parted(
+    run: Run, rows_of_parts: pa.Table, tmp_path: Path
+) -> None:
+    write_parts(tmp_path / "some", rows_of_parts, 3)
+    mixed = np.random.default_rng(0).permutation(rows_of_parts.num_rows)
+    write_parts(tmp_path / "others", rows_of_parts.take(pa.array(mixed)), 2)
+    some, others = run("train", "some", *BY_ROWS), run("train", "others", *BY_ROWS, "--compute", "local")
+    assert some.status == 0, some.err
+    assert "saved against it" in some.out
+    assert "reading\nboosting\ncalibration" in some.err
+    assert some.out == others.out
+    model = (tmp_path / "some.costboost").read_bytes()
+    assert model == (tmp_path / "others.costboost").read_bytes()
+    grouped = run("train", "some", *BY_ROWS, "--role", "hour=group", "--spec", '{"split": {"kind": "group"}}')
+    assert grouped.status == 0, grouped.err
+    assert (tmp_path / "some.costboost").read_bytes() != model
+    pq.write_table(rows_of_parts, tmp_path / "rows.parquet")
+    decided = list(csv.DictReader(io.StringIO(run("predict", "others.costboost", "rows.parquet").out)))
+    labels = rows_of_parts["label"].to_pylist()
+    right = sum(row["label"] == label for row, label in zip(decided, labels, strict=True))
+    assert right > 0.7 * len(labels)
+
+
+def test_a_folder_that_cannot_be_trained_is_told_with_its_file_or_place(
+    run: Run, rows_of_parts: pa.Table, tmp_path: Path
+) -> None:
+    write_parts(tmp_path / "rows", rows_of_parts.slice(0, 200), 2)
+    searched = json.dumps(
+        {
+            "search": {"params": {"n_estimators": {"low": 1, "high": 9}}},
+            "train_costs": "row",
+            "split": {"kind": "time"},
+        }
+    )
+    apart = run("train", "rows", "--role", "hour=time", "--costs", COSTS, "--spec", searched)
+    assert apart.status == 1
+    places = ("/algorithm", "/search", "/train_costs", "/split/kind", "/roles, column merchant")
+    assert all(place in apart.err for place in places), apart.err
+    unknown = run("train", "rows", *BY_ROWS, "--label", "labl")
+    assert (unknown.status, "label" in unknown.err) == (1, True)
+    holes = rows_of_parts.slice(0, 200).set_column(3, "label", pa.nulls(200, pa.string()))
+    pq.write_table(holes, tmp_path / "rows" / "holes.parquet")
+    unlabelled = run("train", "rows", *BY_ROWS)
+    assert "holes.parquet: 200 rows have no label" in unlabelled.err
+    pq.write_table(holes.drop_columns("hour"), tmp_path / "rows" / "holes.parquet")
+    assert "holes.parquet has other columns" in run("train", "rows", *BY_ROWS).err
+    (tmp_path / "rows" / "holes.parquet").write_bytes(b"PAR0")
+    assert "holes.parquet is no readable Parquet file" in run("train", "rows", *BY_ROWS).err
+    (tmp_path / "none").mkdir()
+    assert "no file that ends in .parquet" in run("train", "none", *BY_ROWS).err
+    assert "Traceback" not in apart.err + unknown.err + unlabelled.err
+    assert list(tmp_path.glob("*.costboost")) == []
+
+
 def test_what_can_be_trained_is_listed(run: Run) -> None:
     listed = run("algorithms")
     assert "adacost" in listed.out
@@ -144,6 +221,9 @@ def test_wrong_usage_is_status_2(run: Run, payments: Path, arguments: tuple[str,
     [
         (("train", "no-such.csv", "--costs", COSTS), "there is no file no-such.csv"),
         (("train", "payments", "--costs", COSTS), "needs --url"),
+        (("train", "payments.csv", "--costs", COSTS, "--compute", "local"), "--compute is for a folder"),
+        (("train", ".", "--costs", COSTS, "--url", "http://127.0.0.1:9"), "without a service"),
+        (("train", ".", "--costs", COSTS, "--compute", "dask://8.8.8.8:1"), "use dask+tls"),
         (("train", "notes.txt", "--costs", COSTS), "ends in one of"),
         (("train", "payments.csv", "--costs", "costs.json"), "there is no file costs.json"),
         (("train", "payments.csv", "--costs", "{fn: 5}"), "double quotes"),

@@ -6,6 +6,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from service.compute import Compute, at_once
@@ -66,6 +69,12 @@ def decided(nursery: Nursery, compute: Compute, on_message: Any = None) -> Any:
     return outcome.value
 
 
+def trained(nursery: Nursery, compute: Compute, folder: Path) -> Any:
+    """The digest of a model that is trained on a folder of files."""
+    payload = vars(compute) | {"folder": str(folder)}
+    return nursery.run_guarded("fit_targets:train_folder_at", payload, LIMITS).value
+
+
 @pytest.mark.parametrize("n_jobs", [2, 3])
 def test_threads_change_no_byte(nursery: Nursery, alone: Any, n_jobs: int) -> None:
     assert alone is not None
@@ -80,6 +89,15 @@ def test_a_cluster_changes_no_byte_and_a_lost_scheduler_costs_an_attempt(
     here = decided(nursery, Compute())
     assert here["error"] is not None
     assert decided(nursery, Compute(n_jobs=2)) == decided(nursery, compute_of(cluster)) == here
+    folder = cluster.folder / "rows"
+    folder.mkdir()
+    for seed in range(2):
+        numbers = np.random.default_rng(seed).normal(size=300)
+        labels = np.where(numbers > 0.8, "fraud", "legit")
+        pq.write_table(pa.table({"number": numbers, "label": labels}), folder / f"{seed}.parquet")
+    there, both = trained(nursery, compute_of(cluster), folder), trained(nursery, Compute(n_jobs=2), folder)
+    assert there is not None
+    assert there == both
     outcome = fitted(nursery, compute_of(cluster), lambda _message: cluster.scheduler.kill())
     assert outcome.ending is Ending.RAISED, outcome
     assert isinstance(outcome.error, UnavailableError), outcome
