@@ -10,10 +10,11 @@ FOLDER = Path(__file__).parents[1] / "environments"
 
 PACKAGES: dict[str, tuple[str, ...]] = {
     "imbalanced-ensemble": ("imbalanced-ensemble==0.2.3",),
+    "mlflow": ("mlflow==3.18.0",),
     "mlserver": ("mlserver==1.7.1", "mlserver-sklearn==1.7.1"),
 }
 #: What must be the same there as here, because a model is carried over.
-SHARED: dict[str, tuple[str, ...]] = {"mlserver": ("scikit-learn", "numpy")}
+SHARED: dict[str, tuple[str, ...]] = dict.fromkeys(("mlflow", "mlserver"), ("scikit-learn", "numpy"))
 
 
 def python_of(name: str) -> Path | None:

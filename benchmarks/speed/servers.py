@@ -1,4 +1,4 @@
-"""Servers on this machine, started for a benchmark: Costboost, a plain FastAPI route, MLServer."""
+"""Servers on this machine, started for a benchmark: Costboost, a plain FastAPI route, MLServer, MLflow."""
 
 import json
 import os
@@ -28,6 +28,7 @@ START_SECONDS = 90.0
 
 FASTAPI = "FastAPI + pydantic + scikit-learn"
 MLSERVER = "MLServer"
+MLFLOW = "MLflow"
 
 
 @dataclass(frozen=True)
@@ -111,6 +112,26 @@ def mlserver(folder: Path, python: Path) -> Iterator[Server]:
     (folder / "model-settings.json").write_text(json.dumps(model), encoding="utf-8")
     command = [str(python.with_name("mlserver")), "start", str(folder)]
     with _running(command, folder, ports["http_port"], f"/v2/models/{MODEL}/ready", {}) as server:
+        yield server
+
+
+@contextmanager
+def mlflow(folder: Path, python: Path) -> Iterator[Server]:
+    """Serve the same logistic regression by `mlflow models serve`, with one worker."""
+    _logistic(folder / "logistic.joblib")
+    # `predict` of a classifier is its label alone; MLflow is asked for the probability too.
+    save = (
+        "import joblib, mlflow.sklearn, sys; "
+        "mlflow.sklearn.save_model(joblib.load(sys.argv[1]), sys.argv[2], pyfunc_predict_fn='predict_proba', "
+        "serialization_format='cloudpickle')"
+    )
+    saved = folder / "saved"
+    subprocess.run([python, "-W", "ignore", "-c", save, folder / "logistic.joblib", saved], check=True)
+    port = free_port()
+    command = [str(python.with_name("mlflow")), "models", "serve", "--model-uri", str(saved)]
+    command += ["--port", str(port), "--env-manager", "local", "--workers", "1"]
+    path = {"PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}"}
+    with _running(command, folder, port, "/ping", path) as server:
         yield server
 
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 from . import draws, environments, servers
 from .load import Traffic, drive, post
 from .results import OURS, Samples, Table, rounded
-from .servers import COLUMNS, FASTAPI, MLSERVER, MODEL, Server
+from .servers import COLUMNS, FASTAPI, MLFLOW, MLSERVER, MODEL, Server
 
 PREDICT = f"/v1/models/{MODEL}/predict"
 ROWS = 10_000
@@ -22,7 +22,7 @@ ROWS = 10_000
 def measure(quick: bool) -> list[Table]:
     """Start all servers once, and load them in turn."""
     with TemporaryDirectory() as folder, ExitStack() as stack:
-        homes = {name: Path(folder, name) for name in ("ours", "fastapi", "mlserver")}
+        homes = {name: Path(folder, name) for name in ("ours", "fastapi", "mlserver", "mlflow")}
         for home in homes.values():
             home.mkdir()
         servers.train(homes["ours"])
@@ -32,6 +32,8 @@ def measure(quick: bool) -> list[Table]:
         }
         if (python := environments.python_of("mlserver")) is not None:
             running[MLSERVER] = stack.enter_context(servers.mlserver(homes["mlserver"], python))
+        if (python := environments.python_of("mlflow")) is not None:
+            running[MLFLOW] = stack.enter_context(servers.mlflow(homes["mlflow"], python))
         return [*_single_rows(running, quick), *_bodies(running, quick), _beside_batches(running, quick)]
 
 
@@ -60,7 +62,8 @@ def _single_rows(running: dict[str, Server], quick: bool) -> list[Table]:
     note = (
         "A JSON object of 30 named numbers. Costboost: 100 stumps, all columns checked by name and type, "
         "calibrated probabilities, expected costs and the decision. The peers: a logistic regression; "
-        "MLServer takes a 1 × 30 tensor. One server process each; the client runs on the same machine."
+        "MLServer takes a 1 × 30 tensor, MLflow a table of one row. "
+        "One server process each; the client runs on the same machine."
     )
     return [
         Table("http-cpu", "One row over HTTP: CPU of the server", "µs per request", rounded(cpu), note),
@@ -84,6 +87,7 @@ def _single_requests() -> dict[str, bytes]:
             f"/v2/models/{MODEL}/infer",
             json.dumps({"inputs": [tensor], "outputs": [{"name": "predict_proba"}]}).encode(),
         ),
+        MLFLOW: post("/invocations", json.dumps({"dataframe_records": [row]}).encode()),
     }
 
 

@@ -177,6 +177,7 @@ TARGETS: tuple[Target, ...] = (
     ),
     _share("One row over HTTP: CPU over MLServer's", "http-cpu", "1 connection", "MLServer", 1 / 3),
     _share("One row over HTTP: p50 over MLServer's", "http-time", "1 connection, p50", "MLServer", 1 / 3),
+    _share("One row over HTTP: CPU over MLflow's", "http-cpu", "1 connection", "MLflow", 1 / 10),
     _faster(
         "One row, 16 connections: answers per second, than MLServer",
         "http-rate",

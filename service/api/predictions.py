@@ -36,7 +36,7 @@ from service.domain.errors import (
 from service.domain.prediction_query import NOTHING_ASKED, from_query, in_query, joined
 from service.domain.predictions import PredictBody, PredictOptions, Selector, decode, selected
 from service.rows import MEDIA_TYPES, JsonRows, Sent, decode_typed, media_type_of
-from service.rows.media import CSV, JSON, NDJSON, MediaType
+from service.rows.media import JSON, NDJSON, MediaType
 from service.usecases.control import controlled
 from service.usecases.predicting import Predicted, Priced, predict, price
 from service.usecases.recording import Recorder, records_of
@@ -123,24 +123,49 @@ async def _answer_to(request: Request, model: str | None, query: PredictOptions)
     if given == wanted == NDJSON:
         return await _stream(request, path, query)
     body = await request.body()
-    wiring: Wiring = request.app.state.wiring
-    is_small = given == JSON and len(body) <= INLINE_BYTES
+    if given != JSON:
+        return await _decide_table(request, path, query, body, (given, wanted))
+    is_small = len(body) <= INLINE_BYTES
     if is_small:
-        wish, sent = _read(wiring, body, given, query, None)
+        wish, sent = _read(body, query, None)
         if wanted == JSON and (alone := _decide_alone(request, path, wish)) is not None:
             return Response(alone + b"\n", media_type=JSON)
     else:
-        likely = _likely(request, path) if given in (JSON, CSV) else None
-        wish, sent = await in_thread(request, _read, wiring, body, given, query, likely)
+        wish, sent = await in_thread(request, _read, body, query, _likely(request, path))
     selector, loaded, costs = await _found(request, path, wish, wanted)
     is_quick = wish.explain is None or loaded.predictor.explains_quickly
     work = partial(_predict, _Asked(selector, loaded, wish, sent, costs, wanted), request)
     is_inline = is_small and is_quick and len(sent) <= INLINE_ROWS
     answer, recorded = work() if is_inline else await in_thread(request, work)
     await _record(request, recorded)
-    if wanted == JSON:
+    return _written(answer, wanted)
+
+
+async def _decide_table(
+    request: Request, path: Selector, query: PredictOptions, body: bytes, media: tuple[MediaType, MediaType]
+) -> Response:
+    """Read, decide and write a table at one go: it has no room for options, so all that is asked is known."""
+    given, wanted = media
+    wiring: Wiring = request.app.state.wiring
+    wish = PredictOptions()
+    joined(query, wish)
+    selector, loaded, costs = await _found(request, path, wish, wanted)
+
+    def work() -> tuple[bytes, Recorded]:
+        most_rows, columns = wiring.settings.max_predict_rows, loaded.predictor.inputs()
+        with READ.time():
+            sent = read_sent(intake_of(wiring), body, given, most_rows, columns)
+        return _predict(_Asked(selector, loaded, wish, sent, costs, wanted), request)
+
+    answer, recorded = await in_thread(request, work)
+    await _record(request, recorded)
+    return _written(answer, wanted)
+
+
+def _written(answer: bytes, media_type: MediaType) -> Response:
+    if media_type == JSON:
         return Response(answer + b"\n", media_type=JSON)
-    return Response(answer, media_type=wanted, headers={"Vary": "Accept"})
+    return Response(answer, media_type=media_type, headers={"Vary": "Accept"})
 
 
 async def _stream(request: Request, path: Selector, query: PredictOptions) -> Response:
@@ -235,28 +260,14 @@ def _likely(request: Request, path: Selector) -> _Likely | None:
     return None if loaded is None else _Likely(path, selector, loaded)
 
 
-def _read(
-    wiring: Wiring, body: bytes, media_type: MediaType, query: PredictOptions, likely: _Likely | None
-) -> tuple[PredictOptions, Sent]:
-    """Options and rows of a body; only JSON has room for options."""
+def _read(body: bytes, query: PredictOptions, likely: _Likely | None) -> tuple[PredictOptions, Sent]:
+    """Options and rows of a body of JSON."""
     began = perf_counter()
-    wish, sent = _read_untimed(wiring, body, media_type, query, likely)
+    wish, sent = (likely and likely.read(body)) or _plain(body)
+    if query is not NOTHING_ASKED:
+        joined(query, wish)
     READ.observe(perf_counter() - began)
     return wish, sent
-
-
-def _read_untimed(
-    wiring: Wiring, body: bytes, media_type: MediaType, query: PredictOptions, likely: _Likely | None
-) -> tuple[PredictOptions, Sent]:
-    if media_type == JSON:
-        wish, sent = (likely and likely.read(body)) or _plain(body)
-        if query is not NOTHING_ASKED:
-            joined(query, wish)
-        return wish, sent
-    wish = PredictOptions()
-    joined(query, wish)
-    columns = () if likely is None else likely.loaded.predictor.inputs()
-    return wish, read_sent(intake_of(wiring), body, media_type, wiring.settings.max_predict_rows, columns)
 
 
 def _plain(body: bytes) -> tuple[PredictOptions, Sent]:

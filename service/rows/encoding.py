@@ -1,6 +1,5 @@
 """Tables on the way out, in every media type they are read in."""
 
-import csv
 import io
 import json
 import math
@@ -20,6 +19,10 @@ from service.rows.cells import is_number
 from service.rows.columns import TypedArray
 from service.rows.media import ARROW, CSV, JSON, NDJSON, PARQUET, MediaType
 from service.rows.parquet import read_batches, to_arrow
+
+#: A cell as it stands in the line.
+_Cell = msgspec.Raw
+_ARRAYS = msgspec.json.Encoder()
 
 _BATCH_ROWS = 8_192
 #: What csv puts a cell in quotes for.
@@ -75,7 +78,7 @@ def iterate(
 ) -> Iterator[bytes]:
     """Yield batches as CSV, NDJSON or one JSON array."""
     if media_type == CSV:
-        yield _csv_lines([[_escaped(name) for name in names]])
+        yield ",".join(map(_escaped, names)).encode() + b"\r\n"
         for batch in batches:
             yield _csv_rows(batch)
         return
@@ -90,43 +93,33 @@ def iterate(
     yield (opening + closing if start == opening else closing).encode()
 
 
-def _csv_lines(rows: Iterable[Sequence[Any]]) -> bytes:
-    text = io.StringIO()
-    csv.writer(text).writerows(rows)
-    return text.getvalue().encode()
-
-
 def _csv_rows(batch: pa.RecordBatch) -> bytes:
-    """Lines of cells; where none needs quotes, joined as they are."""
-    cells = [_csv_cells(column) for column in batch.columns]
-    rows = zip(*(column for column, _ in cells), strict=True)
-    if len(cells) < 2 or any(is_quoted for _, is_quoted in cells):
-        return _csv_lines(rows)
-    return "\r\n".join([*map(",".join, rows), ""]).encode()
+    """Lines of cells, as Python's `csv` writes them."""
+    # An empty line would be no row.
+    nothing = b'""' if batch.num_columns == 1 else b""
+    rows = zip(*(_csv_cells(column, nothing) for column in batch.columns), strict=True)
+    # Each row is written as an array of JSON without its brackets: no other way to write numbers is as fast.
+    return b"\r\n".join([*[_ARRAYS.encode(row)[1:-1] for row in rows], b""])
 
 
-def _csv_cells(column: pa.Array) -> tuple[Sequence[str], bool]:
-    """Cells of a column, and whether one of them needs quotes."""
+def _csv_cells(column: pa.Array, nothing: bytes) -> list[Any]:
+    """Cells of a column: numbers that msgspec writes as Python does, all others written already."""
     if pa.types.is_float64(column.type):
-        return _written(column.to_numpy(zero_copy_only=False)), False
+        return _csv_numbers(column.to_numpy(zero_copy_only=False), nothing)
     distinct = column.dictionary_encode()
-    texts = [_csv_cell(value) for value in [*distinct.dictionary.to_pylist(), None]]
-    cells = [texts[place] for place in distinct.indices.fill_null(-1).to_pylist()]
-    return cells, any(map(_QUOTED.search, texts))
+    texts = (_csv_cell(value).encode() for value in [*distinct.dictionary.to_pylist(), None])
+    cells = [_Cell(text or nothing) for text in texts]
+    return [cells[place] for place in distinct.indices.fill_null(-1).to_pylist()]
 
 
-def _written(numbers: TypedArray) -> list[str]:
-    """Numbers as Python writes them; those without an exponent msgspec writes alike, and faster."""
-    if not len(numbers):
-        return []
-    if (numbers == numbers[0]).all() and numbers[0]:  # not where 0.0 and -0.0 are mixed
-        return [repr(float(numbers[0]))] * len(numbers)
-    written = msgspec.json.encode(numbers.tolist()).decode()[1:-1].split(",")
+def _csv_numbers(numbers: TypedArray, nothing: bytes) -> list[Any]:
+    cells: list[Any] = numbers.tolist()
+    if cells and cells[0] and (numbers == cells[0]).all():  # not where 0.0 and -0.0 are mixed
+        return [_Cell(repr(cells[0]).encode())] * len(cells)
     sizes = np.abs(numbers)
-    for row in np.flatnonzero(~((sizes >= 1e-4) & (sizes < 1e16))).tolist():  # NaN too
-        number = float(numbers[row])
-        written[row] = "" if math.isnan(number) else repr(number)
-    return written
+    for row in np.flatnonzero(~((sizes >= 1e-4) & (sizes < 1e16))).tolist():  # with an exponent, or NaN
+        cells[row] = _Cell(nothing if math.isnan(cells[row]) else repr(cells[row]).encode())
+    return cells
 
 
 def _csv_cell(value: object) -> str:
@@ -140,7 +133,10 @@ def _csv_cell(value: object) -> str:
 
 
 def _escaped(text: str) -> str:
-    return f"'{text}" if text.startswith(_FORMULA_STARTS) and not is_number(text) else text
+    """Make a text a cell: no formula, and in quotes where it must be."""
+    if text.startswith(_FORMULA_STARTS) and not is_number(text):
+        text = f"'{text}"
+    return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
 
 
 def _json_value(value: object) -> str:
