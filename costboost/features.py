@@ -196,7 +196,8 @@ class FeatureEncoder:
         if n == 1:
             return np.array([self.encode_row({name: values[0] for name, values in taken.items()})])
         # Column by column in memory: that is how columns come, and how scores are added up.
-        matrix, start = np.zeros((self.n_features, n)).T, 0
+        has_marks = bool(self._categories) and self.categories != "codes"
+        matrix, start = (np.zeros if has_marks else np.empty)((self.n_features, n)).T, 0
         for name, values in taken.items():
             known = self._categories.get(name)
             if known is None:

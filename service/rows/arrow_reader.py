@@ -56,7 +56,7 @@ def _collect(schema: pa.Schema, batches: Iterable[Any], limits: IntakeLimits) ->
     kept = []
     for batch in batches:
         batch.validate(full=True)
-        decoded = batch.cast(flat)
+        decoded = batch if batch.schema.equals(flat) else batch.cast(flat)
         budget.take(decoded.num_rows, decoded.nbytes + 8 * decoded.num_rows * len(flat))
         kept.append(decoded)
     table = pa.Table.from_batches(kept, flat)

@@ -35,7 +35,7 @@ def is_textual(kind: Kind) -> bool:
 
 def chosen(texts: Sequence[str | None], places: NDArray[np.intp]) -> pa.Array:
     """A column that has a few texts again and again, each told by its place; -1 is the last."""
-    return pa.array(texts, pa.string()).take(pa.array(places % len(texts)))
+    return pa.array(texts, pa.string()).take(pa.array(np.where(places < 0, len(texts) - 1, places)))
 
 
 def from_values(values: Sequence[object], kind: Kind) -> Typed:
@@ -148,7 +148,8 @@ def _arrow_numbers(column: pa.ChunkedArray, source: str | None) -> TypedArray:
         whole = micro.cast(pa.int64()).fill_null(0).to_numpy()
         holes = column.is_null().to_numpy(zero_copy_only=False)
         return np.where(holes, np.nan, np.where(_is_far(column), np.inf, times.to_seconds(whole)))
-    return _to_numpy(column.cast(pa.float64(), safe=False))
+    is_float64 = pa.types.is_float64(column.type)  # a cast to the same would still take its time
+    return _to_numpy(column if is_float64 else column.cast(pa.float64(), safe=False))
 
 
 def _is_far(column: pa.ChunkedArray) -> NDArray[np.bool_]:
@@ -186,7 +187,9 @@ def _python_values(numbers: TypedArray, source: str | None, *, is_named: bool) -
 
 
 def _to_numpy(column: pa.ChunkedArray) -> TypedArray:
-    array: TypedArray = column.to_numpy().astype(np.float64, copy=False)
+    """Column as float64; of one piece without holes the numbers lie where they lay."""
+    one = column.chunk(0) if column.num_chunks == 1 else column
+    array: TypedArray = one.to_numpy(zero_copy_only=False).astype(np.float64, copy=False)
     return array
 
 
