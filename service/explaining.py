@@ -29,8 +29,7 @@ def told(error: Exception) -> Told:
             # Only the driver's own words: SQLAlchemy adds the statement, and a link that helps nobody here.
             return f"the database answered: {' '.join(str(error.orig).split())}", FAILED
         case CostboostError():
-            faults = "".join(f"\n  {_place(fault)}: {fault.detail}" for fault in error.errors)
-            return f"{error}{faults}", FAILED
+            return str(error), FAILED
         case DamagedDatabaseError() | SchemaError() | TimeoutError():
             return str(error), FAILED
         case OSError():
@@ -54,8 +53,3 @@ def leave(message: str, status: int) -> NoReturn:
     """End the process with a message on the error stream."""
     print(f"costboost: {message}", file=sys.stderr)
     sys.exit(status)
-
-
-def _place(fault: object) -> str:
-    given = ((name, getattr(fault, name)) for name in ("pointer", "line", "column"))
-    return ", ".join(str(value) if name == "pointer" else f"{name} {value}" for name, value in given if value)

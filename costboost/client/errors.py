@@ -1,6 +1,6 @@
 """What can go wrong for a caller of the service."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,7 +36,8 @@ class Fault:
 
     def __str__(self) -> str:
         places = (self.pointer, self.line and f"line {self.line}", self.column and f"column {self.column!r}")
-        return f"{', '.join(str(place) for place in places if place)}: {self.detail}"
+        told = ", ".join(str(place) for place in places if place)
+        return f"{told}: {self.detail}" if told else self.detail
 
 
 class ApiError(ClientError):
@@ -52,6 +53,8 @@ class ApiError(ClientError):
         For a person.
     errors : tuple of Fault
         The first twenty.
+    errors_total : int
+        How many there are in all.
     request_id : str
         Stands in the service's log.
     """
@@ -62,9 +65,9 @@ class ApiError(ClientError):
         self.title = str(problem.get("title", f"status {status}"))
         self.detail = str(problem.get("detail") or self.title)
         self.errors = faults_of(problem)
+        self.errors_total = int(problem.get("errors_total") or len(self.errors))
         self.request_id = str(problem.get("request_id") or request_id)
-        faults = "".join(f"\n  {fault}" for fault in self.errors)
-        super().__init__(f"{self.code} ({status}): {self.detail}{faults}")
+        super().__init__(f"{self.code} ({status}): {_worded(self.detail, self.errors)}")
 
 
 class JobError(ClientError):
@@ -85,8 +88,12 @@ class JobError(ClientError):
         self.code = str(error.get("code", "unknown"))
         self.detail = str(error.get("detail", ""))
         self.errors = faults_of(error)
-        faults = "".join(f"\n  {fault}" for fault in self.errors)
-        super().__init__(f"{job_id}: {self.code}: {self.detail}{faults}")
+        super().__init__(f"{job_id}: {self.code}: {_worded(self.detail, self.errors)}")
+
+
+def _worded(detail: str, faults: Sequence[Fault]) -> str:
+    """What is wrong, each thing once: of a single fault the detail is its own."""
+    return str(faults[0]) if len(faults) == 1 else "\n  ".join([detail, *map(str, faults)])
 
 
 def faults_of(document: Mapping[str, Any]) -> tuple[Fault, ...]:

@@ -131,5 +131,5 @@ class JobOperations(Asking, Generic[J]):
                 _ = job.outcome
                 return job
             if left == 0.0:
-                raise TimeoutError(f"{job_id} is still {job.status} after {timeout:g} s")
+                raise TimeoutError(f"{job_id} is still {job.status} after {timeout:g} s, and goes on")
             yield Pause(min(0.1, left))

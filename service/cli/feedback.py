@@ -43,7 +43,9 @@ def _items(file: Path) -> Iterator[dict[str, Any]]:
     with file.open(encoding="utf-8-sig", newline="") as text:
         rows = csv.DictReader(text)
         if not {"prediction_id", "label"} <= set(rows.fieldnames or ()):
-            raise UsageError("the file needs the columns prediction_id and label")
+            raise UsageError(
+                "the file needs a header with the columns prediction_id and label, separated by commas"
+            )
         for row in rows:
             item: dict[str, Any] = {name: row[name] for name in _NAMES if row.get(name)}
             if "amount" in item:

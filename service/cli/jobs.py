@@ -11,7 +11,19 @@ NAME = "jobs"
 group = typer.Typer(help="Trainings and batch predictions of a service.", no_args_is_help=True)
 
 _SHOWN = ("id", "status", "model", "attempt", "progress", "result", "error", "created_at", "finished_at")
-JobId = Annotated[str, typer.Argument(help="Its id, `job_…`, `bp_…` or `in_…`.")]
+
+
+def _job_id(job: str) -> str:
+    from costboost.client.jobs import path_of
+
+    try:
+        path_of(job)
+    except ValueError as error:
+        raise typer.BadParameter(f"{error}; `costboost jobs list` has them") from None
+    return job
+
+
+JobId = Annotated[str, typer.Argument(callback=_job_id, help="Its id, `job_…`, `bp_…` or `in_…`.")]
 
 
 @group.command("list")

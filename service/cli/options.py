@@ -96,7 +96,7 @@ def client_of(url: str | None) -> "Client":
 
 
 def read_json(text: str | None, option: str) -> Any:
-    """An option that is JSON, or the name of a file with JSON.
+    """An option that is a JSON object, or the name of a file with one.
 
     Raises
     ------
@@ -107,7 +107,9 @@ def read_json(text: str | None, option: str) -> Any:
         return None
     is_json = text.lstrip().startswith(("{", "["))
     try:
-        return json.loads(text if is_json else Path(text).read_text(encoding="utf-8"))
+        found = json.loads(
+            text if is_json else Path(text).read_text(encoding="utf-8"), parse_constant=_refuse_constant
+        )
     except FileNotFoundError:
         raise UsageError(
             f"{option} is JSON, or the name of a file with it; there is no file {text}"
@@ -118,6 +120,13 @@ def read_json(text: str | None, option: str) -> Any:
             f"line {error.lineno}: {error.msg}" if isinstance(error, json.JSONDecodeError) else "unreadable"
         )
         raise UsageError(f"{where} is no JSON ({told}); names have double quotes") from None
+    if not isinstance(found, dict):
+        raise UsageError(f'{option} is a JSON object, {{"name": value, …}}')
+    return found
+
+
+def _refuse_constant(_name: str) -> None:
+    raise ValueError  # NaN and infinity are Python's, not of JSON
 
 
 def read_roles(pairs: list[str] | None, option: str) -> dict[str, str]:

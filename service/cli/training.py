@@ -1,6 +1,7 @@
 """`costboost train` and `costboost predict`: with a service, or in this process and with a file."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,6 +28,20 @@ if TYPE_CHECKING:
     from service.cli.local import LocalModel
 
 Parts = Annotated[list[str] | None, typer.Option(help="COLUMN=ROLE, such as customer=group.")]
+
+#: How the name of a file ends that holds a model.
+_ENDING = ".costboost"
+#: What is not said in `--spec`, and where it is.
+_ELSEWHERE = {
+    "data": "the first argument",
+    "dataset": "the first argument",
+    "model": "--model",
+    "options": "an option of its own, such as --label,",
+    "label": "--label",
+    "positive_class": "--positive-class",
+    "roles": "--role",
+    "types": "--type",
+}
 
 
 def train(
@@ -66,7 +81,7 @@ def train(
         "costs": read_json(costs, "--costs"),
         "algorithm": algorithm,
         "params": read_json(params, "--params"),
-        **(read_json(spec, "--spec") or {}),
+        **_read_spec(spec),
     }
     told = {
         "label": label,
@@ -86,11 +101,26 @@ def train(
             "a folder is trained without a service, into a file: leave out --url and COSTBOOST_URL"
         )
     if url is None:
-        _train_here(Path(data), name, body, options, output or Path(f"{name}.costboost"), compute)
+        _train_here(Path(data), name, body, options, output or Path(name + _ENDING), compute)
     elif output is not None:
         raise UsageError("--output is for training without a service; `costboost models download` has it")
     else:
         _train_there(url, data, name, body, options)
+
+
+def _read_spec(text: str | None) -> dict[str, Any]:
+    """What has no option of its own.
+
+    Raises
+    ------
+    UsageError
+        Something of it has.
+    """
+    spec: dict[str, Any] = read_json(text, "--spec") or {}
+    for name, option in _ELSEWHERE.items():
+        if name in spec:
+            raise UsageError(f"--spec does not take {name}: {option} says it")
+    return spec
 
 
 def _train_here(
@@ -188,15 +218,30 @@ def predict(
         found = predict_locally(
             Path(model), rows, suffix, costs=priced, threshold=threshold, id_column=id_column
         )
+    elif model.endswith(_ENDING):
+        raise UsageError(f"there is no file {model}; `costboost train` writes one")
     else:
-        if threshold is not None:
-            raise UsageError("--threshold is for a model in a file; a service decides whole tables by costs")
-        asked = {"costs": priced, "version": version}
-        found = _predict_there(url, model, rows, suffix, asked, id_column)
+        asked = {"costs": priced, "version": version, "threshold": threshold}
+        with _pointed_at_file(model):
+            found = _predict_there(url, model, rows, suffix, asked, id_column)
     if output is not None:
         output.write_bytes(found)
     else:
         typer.echo(found, nl=False)
+
+
+@contextmanager
+def _pointed_at_file(model: str) -> Iterator[None]:
+    """Tell whoever left the ending out that the file of the model is here, where no service has it."""
+    from costboost.client.errors import ApiError, UnreachableError
+
+    try:
+        yield
+    except (ApiError, UnreachableError, UsageError) as error:
+        file = f"{model}{_ENDING}"
+        if Path(file).is_file() and getattr(error, "code", "not_found") == "not_found":
+            error.add_note(f"here is a file {file}: `costboost predict {file} …` needs no service")
+        raise
 
 
 def _predict_there(
@@ -207,6 +252,8 @@ def _predict_there(
     from service.cli.local import ids_of, written
 
     given = {name: value for name, value in spec.items() if value is not None}
+    if "threshold" in given:
+        raise UsageError("--threshold is for a model in a file; a service decides whole tables by costs")
     is_written_here = suffix == ".json" or id_column is not None
     wanted = "arrow" if is_written_here else suffix.removeprefix(".")
     ids = None if id_column is None else ids_of(rows, id_column)

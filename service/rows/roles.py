@@ -31,11 +31,7 @@ def settle_roles(names: Sequence[str], options: IntakeOptions) -> dict[str, Colu
     )
     faults = _unknown(names, options)
     if label not in names:
-        named = (
-            "of this name"
-            if options.label
-            else f"`{DEFAULT_LABEL}`; say which column it is by the option `label`"
-        )
+        named = "of this name" if options.label else f"`{DEFAULT_LABEL}`: say which one tells the class"
         detail = f"there is no column {named}; the columns are {listed_for(label, names)}"
         faults.append(FieldError("/label", "label_absent", detail))
     if options.roles.get(label, "label") != "label":

@@ -101,13 +101,34 @@ def test_what_cannot_be_trained_is_told_with_its_place(run: Run, payments: Path,
     ragged = run("train", "ragged.csv", "--costs", COSTS)
     assert (ragged.status, "line 3" in ragged.err) == (1, True)
     unknown = run("train", payments, "--costs", COSTS, "--algorithm", "adabust")
-    assert (unknown.status, "/algorithm" in unknown.err) == (1, True)
+    assert (unknown.status, "--algorithm: " in unknown.err) == (1, True)
     assert "did you mean adaboost?" in unknown.err
     assert "/v1/" not in unknown.err
     absurd = run("train", payments, "--costs", '{"fn": -5, "fp": 1}')
     assert absurd.status == 1
     assert "Traceback" not in ragged.err + unknown.err + absurd.err
     assert list(tmp_path.glob("*.costboost")) == []
+
+
+def test_what_is_wrong_is_said_once_with_its_option_and_what_to_do(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "bare.csv").write_text("amount,fraud\n1,a\n2,b\n")
+    done = run("train", "bare.csv", "--costs", COSTS)
+    assert done.err.splitlines() == [
+        "costboost: --label: there is no column `label`: say which one tells the class; "
+        "the columns are amount, fraud",
+        "  Say with --label which column tells what each row turned out to be.",
+    ]
+    wrong = run(
+        "train", "bare.csv", "--label", "fraud", "--costs", COSTS, "--spec", '{"split": {"folds": 1}}'
+    )
+    assert wrong.err == "costboost: --spec, split/folds: must be at least 2\n"
+
+
+def test_a_file_of_the_model_is_pointed_at(run: Run, payments: Path, tmp_path: Path) -> None:
+    (tmp_path / "card.costboost").touch()
+    done = run("predict", "card", payments, "--threshold", 0.2)
+    assert (done.status, "`costboost predict card.costboost …`" in done.err) == (2, True)
+    assert "there is no file cart.costboost" in run("predict", "cart.costboost", payments).err
 
 
 # --- a folder ---------------------------------------------------------------------------------------------
@@ -166,7 +187,7 @@ def test_a_folder_that_cannot_be_trained_is_told_with_its_file_or_place(
     )
     apart = run("train", "rows", "--role", "hour=time", "--costs", COSTS, "--spec", searched)
     assert apart.status == 1
-    places = ("/algorithm", "/search", "/train_costs", "/split/kind", "/roles, column merchant")
+    places = ("--algorithm", "--spec, search", "train_costs", "split/kind", "--role, column merchant")
     assert all(place in apart.err for place in places), apart.err
     unknown = run("train", "rows", *BY_ROWS, "--label", "labl")
     assert (unknown.status, "label" in unknown.err) == (1, True)
@@ -230,6 +251,10 @@ def test_wrong_usage_is_status_2(run: Run, payments: Path, arguments: tuple[str,
         (("train", "payments.csv", "--costs", COSTS, "--output", "no/m.costboost"), "no folder"),
         (("predict", "m", "payments.csv", "--output", "no/d.csv"), "no folder"),
         (("models", "export", "m", "1", "no/m.zip"), "no folder"),
+        (("jobs", "show", "card"), "begins with job_"),
+        (("train", "payments.csv", "--costs", '{"fn": NaN, "fp": 1}'), "is no JSON"),
+        (("train", "payments.csv", "--costs", COSTS, "--params", "[1]"), "is a JSON object"),
+        (("train", "payments.csv", "--costs", COSTS, "--spec", '{"label": "y"}'), "--label says it"),
     ],
 )
 def test_wrong_usage_is_told_before_any_work(
@@ -301,6 +326,9 @@ def test_what_the_service_refuses_is_status_3(asked: Run, payments: Path) -> Non
         done = asked(*arguments)
         assert (done.status, done.out) == (3, ""), done.err
         assert "request " in done.err
+    twice = asked("simulate", "no-such-model", "--capacity", "4/year").err
+    assert "refused (invalid): --capacity, per: must be" in twice
+    assert twice.count("must be") == 1
 
 
 @on_sqlite
@@ -338,3 +366,4 @@ def test_nobody_at_the_address_is_status_1(run: Run, monkeypatch: pytest.MonkeyP
     done = run("models", "list", "--url", "http://127.0.0.1:1")
     assert done.status == 1
     assert "no answer" in done.err
+    assert "`costboost serve` starts one" in done.err

@@ -147,7 +147,7 @@ def test_columns_like_ids_and_odd_numbers_are_told(service: Service) -> None:
             "a,b,fraud\n1,2,0\n3,4,1\n",
             "",
             "label_absent",
-            "by the option `label`; the columns are a, b, fraud",
+            "say which one tells the class; the columns are a, b, fraud",
         ),
         ("a,label\n1,no\n2,yes\n", "?positive_class=1", "unknown_class", "they are no, yes"),
     ],
