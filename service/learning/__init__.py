@@ -12,6 +12,7 @@ from service.learning.division import Division, division_columns, rehearse
 from service.learning.drift import ClassDrift, InputDrift, class_drifts, input_drifts
 from service.learning.fitting import Trained, fit
 from service.learning.groups import by_class, by_group, figures
+from service.learning.held_out import TestPart, load_test_part, total_cost
 from service.learning.judging import judge_answers
 from service.learning.outcome_tables import outcome_tables
 from service.learning.outcomes import Outcomes, outcomes_of, outcomes_of_pairs
@@ -40,7 +41,6 @@ from service.learning.simulating import (
     simulate,
     within_capacity,
 )
-from service.learning.test_part import TestPart, load_test_part, total_cost
 
 __all__ = [
     "AlgorithmInfo",

@@ -11,7 +11,7 @@ from costboost.drift import Drift, category_drift, number_drift
 from costboost.realised import RealisedCost, realised_cost
 from costboost.reliability import reliability_table
 from service.domain.outcomes import Recorded
-from service.learning.test_part import TestPart
+from service.learning.held_out import TestPart
 
 
 @dataclass(frozen=True)

@@ -19,12 +19,12 @@ from service.domain.errors import FieldError, InvalidError
 from service.domain.training import TrainingSpec
 from service.learning.checkpoints import LIBRARIES, Checkpoints
 from service.learning.division import split_arrays, split_column, split_of
+from service.learning.held_out import dump_test_part, test_part_of
 from service.learning.judging import judge, judge_out_of_fold, threshold_found
 from service.learning.pricing import AnyCosts, PricedCosts, cost_spec
 from service.learning.report import dump_report, report_of
 from service.learning.schema import schema_of
 from service.learning.searching import run_search, share_of_search
-from service.learning.test_part import dump_test_part, test_part_of
 
 Columns = Mapping[str, NDArray[Any]]
 #: phase, round, rounds, fraction of the whole

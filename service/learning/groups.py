@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from costboost.costs import costs_of_true_class
 from costboost.intervals import mean_interval, resampled_mean_interval, share_interval
 from service.domain.datasets import ColumnType
-from service.learning.test_part import TestPart
+from service.learning.held_out import TestPart
 
 Rows = NDArray[np.bool_]
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.costs import costs_of_true_class
-from service.learning.test_part import TestPart
+from service.learning.held_out import TestPart
 
 
 def decided_table(part: TestPart) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.intervals import resampled_mean_interval
-from service.learning.test_part import TestPart
+from service.learning.held_out import TestPart
 
 
 @dataclass(frozen=True)

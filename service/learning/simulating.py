@@ -14,9 +14,9 @@ from costboost.intervals import total_interval
 from costboost.metrics.threshold_table import threshold_table
 from costboost.review import plan_reviews
 from service.domain.errors import FieldError, InvalidError
+from service.learning.held_out import TestPart
 from service.learning.pricing import PricedCosts
 from service.learning.scoring import Answers, impossible_priors
-from service.learning.test_part import TestPart
 
 _ROWS: Final = 512
 

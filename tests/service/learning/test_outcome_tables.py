@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from service.learning.held_out import TestPart
 from service.learning.outcome_tables import cost_by_outcome, decided_table
 from service.learning.pairing import pair
-from service.learning.test_part import TestPart
 
 P = np.array([0.9, 0.6, 0.4, 0.1])
 
