@@ -35,9 +35,10 @@ class Fault:
     column: str | None = None
 
     def __str__(self) -> str:
-        places = (self.pointer, self.line and f"line {self.line}", self.column and f"column {self.column!r}")
-        told = ", ".join(str(place) for place in places if place)
-        return f"{told}: {self.detail}" if told else self.detail
+        place = self.pointer
+        if self.line is not None:
+            place = f"line {self.line}" + ("" if self.column is None else f", column {self.column}")
+        return f"{place}: {self.detail}" if place else self.detail
 
 
 class ApiError(ClientError):

@@ -95,8 +95,7 @@ def _told(detail: str, errors: Sequence[FieldError], total: int | None) -> str:
     if len(errors) != 1 or total not in (None, 1) or detail == errors[0].detail:
         return detail
     fault = errors[0]
-    place = fault.pointer if fault.line is None else f"line {fault.line}"
-    return f"{place[:MAX_POINTER]}: {fault.detail}" if place else fault.detail
+    return f"{fault.place[:MAX_POINTER]}: {fault.detail}" if fault.place else fault.detail
 
 
 def faults_of(errors: Sequence[FieldError]) -> list[dict[str, Any]]:

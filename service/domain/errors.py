@@ -48,6 +48,13 @@ class FieldError:
     line: int | None = None
     column: str | None = None
 
+    @property
+    def place(self) -> str:
+        """Where who reads it looks: line and column of a text table, else the pointer; "" for nowhere."""
+        if self.line is None:
+            return self.pointer
+        return f"line {self.line}" + ("" if self.column is None else f", column {self.column}")
+
 
 class CostboostError(Exception):
     """Root of every error the service answers; never raised itself.

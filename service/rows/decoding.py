@@ -14,13 +14,13 @@ import numpy as np
 from service.domain.datasets import InputColumn, IntakeLimits
 from service.domain.errors import MAX_LISTED_ERRORS, FieldError, InvalidError, listed, pointer
 from service.domain.nearest import nearest
-from service.rows.cells import VALUES, CellFaultError, detail_of
+from service.rows.cells import VALUES, CellFaultError, Kind, detail_of
 from service.rows.columns import Fault, Typed, TypedArray, from_values, plain_numbers
 from service.rows.csv_reader import check_separator
 from service.rows.intake import missing
 from service.rows.media import MediaType
 from service.rows.raw import Faults, RawTable
-from service.rows.reading import decode_column, note_faults, read_raw
+from service.rows.reading import decode_column, read_raw
 
 
 @dataclass
@@ -35,6 +35,8 @@ class Decoded:
         Columns that were sent and are not asked for, sorted.
     failed : set of int
         Indices of rows with a fault.
+    lines : sequence of int or None
+        Line of each row in a text table.
     """
 
     n: int
@@ -42,6 +44,7 @@ class Decoded:
     extra: tuple[str, ...] = ()
     failed: set[int] = field(default_factory=set)
     faults: Faults = field(default_factory=Faults)
+    lines: Sequence[int] | None = None
 
     @property
     def errors(self) -> tuple[FieldError, ...]:
@@ -55,12 +58,17 @@ class Decoded:
                 "invalid_rows", "some rows cannot be scored", self.faults.found, self.faults.total
             )
 
-    def note(self, column: InputColumn, at: str, found: Sequence[Fault]) -> None:
+    def note(self, row: int, code: str, detail: str, *, column: str | None = None, at: str = "/rows") -> None:
+        """Add a fault of a row or of its cell in a column, with the line where rows are lines."""
+        place = at + (pointer(row) if column is None else pointer(row, column))
+        line = None if self.lines is None else self.lines[row]
+        self.faults.add(code, detail, at=place, line=line, column=column)
+        self.failed.add(row)
+
+    def note_cells(self, name: str, kind: Kind, found: Sequence[Fault], at: str = "/rows") -> None:
         """Add the faults of a column."""
         for row, code in found:
-            place = f"{at}{pointer(row, column.name)}"
-            self.faults.add(code, detail_of(code, column.type), at=place, column=column.name)
-            self.failed.add(row)
+            self.note(row, code, detail_of(code, kind), column=name, at=at)
 
 
 def decode_rows(rows: Sequence[Any], columns: Sequence[InputColumn], *, at: str = "/rows") -> Decoded:
@@ -159,18 +167,17 @@ def _note_lacking(
             if index < MAX_LISTED_ERRORS:
                 near = nearest(column.name, (name for name in row if name not in asked), 3)
                 detail += f"; the row has {listed(near)}" if near else ""
-            place = f"{at}{pointer(index, column.name)}"
-            decoded.faults.add("missing_column", detail, at=place, column=column.name)
-            decoded.failed.add(index)
+            decoded.note(index, "missing_column", detail, column=column.name, at=at)
 
 
-def _note_absent(decoded: Decoded, column: InputColumn, others: Sequence[str]) -> None:
-    """Note that a table lacks a column."""
+def _note_absent(decoded: Decoded, column: InputColumn, others: Sequence[str], header: int | None) -> None:
+    """Note that a table lacks a column, on the line of its header where it has one."""
     detail = detail_of("missing_column", column.type)
     if len(decoded.faults.found) < MAX_LISTED_ERRORS:
         near = nearest(column.name, others, 3)
         detail += f"; the table has {listed(near)}" if near else ""
-    decoded.faults.add("missing_column", detail, at=pointer("rows", 0, column.name), column=column.name)
+    place = pointer("rows", 0, column.name)
+    decoded.faults.add("missing_column", detail, at=place, line=header, column=column.name)
     decoded.failed.update(range(decoded.n))
 
 
@@ -191,18 +198,17 @@ def decode_body(
 
 def decode_table(raw: RawTable, columns: Sequence[InputColumn]) -> Decoded:
     """Decode a table that was read in any media type."""
-    decoded, asked = Decoded(raw.rows), {column.name for column in columns}
+    decoded, asked = Decoded(raw.rows, lines=raw.lines), {column.name for column in columns}
     for column in columns:
         if column.name not in raw.names:
             if not column.optional:
                 if raw.kind == "text":
                     check_separator(raw.names)
-                _note_absent(decoded, column, [name for name in raw.names if name not in asked])
+                others = [name for name in raw.names if name not in asked]
+                _note_absent(decoded, column, others, 1 if raw.kind == "text" else None)
             continue
         typed, found = decode_column(raw, raw.names.index(column.name), column.type)
-        note_faults(decoded.faults, raw, column.name, column.type, found)
-        decoded.failed.update(row for row, _ in found)
-        _keep(decoded, column, (typed, []), "/rows")
+        _keep(decoded, column, (typed, found), "/rows")
     decoded.extra = tuple(sorted(set(raw.names) - asked))
     return decoded
 
@@ -211,7 +217,7 @@ def _keep(decoded: Decoded, column: InputColumn, typed: Typed, at: str) -> None:
     array, found = typed
     decoded.columns[column.name] = array
     if found:
-        decoded.note(column, at, found)
+        decoded.note_cells(column.name, column.type, found, at)
     if not column.nullable:
         _note_holes(decoded, column, at)
 
@@ -219,14 +225,14 @@ def _keep(decoded: Decoded, column: InputColumn, typed: Typed, at: str) -> None:
 def _note_holes(decoded: Decoded, column: InputColumn, at: str) -> None:
     holes = np.flatnonzero(missing(decoded.columns[column.name])).tolist()
     if holes:
-        decoded.note(column, at, [(row, "missing_value") for row in holes if row not in decoded.failed])
+        found = [(row, "missing_value") for row in holes if row not in decoded.failed]
+        decoded.note_cells(column.name, column.type, found, at)
 
 
 def _only_objects(rows: Sequence[Any], decoded: Decoded, at: str) -> list[Mapping[str, Any]]:
     for index, row in enumerate(rows):
         if not isinstance(row, dict):
-            decoded.faults.add("wrong_type", "a row is an object", at=f"{at}{pointer(index)}")
-            decoded.failed.add(index)
+            decoded.note(index, "wrong_type", "a row is an object", at=at)
     return [row if isinstance(row, dict) else _Nothing() for row in rows]
 
 

@@ -13,7 +13,7 @@ from service.rows.csv_reader import read_csv
 from service.rows.decoding import Decoded, decode_rows, decode_table
 from service.rows.plain_csv import read_plain
 from service.rows.raw import RawTable
-from service.rows.reading import decode_column, note_faults
+from service.rows.reading import decode_column
 
 #: The column that is given back as it came.
 ID = "id"
@@ -102,8 +102,7 @@ class TableRows:
         decoded = decode_table(self._table, columns)
         if ID in self._table.names:
             _, found = decode_column(self._table, self._table.names.index(ID), "category")
-            note_faults(decoded.faults, self._table, ID, "category", found)
-            decoded.failed.update(row for row, _ in found)
+            decoded.note_cells(ID, "category", found)
         return decoded
 
     def has(self, row: int, name: str) -> bool:  # noqa: ARG002 - every row has it, or none

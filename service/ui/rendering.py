@@ -16,6 +16,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from service.api.access import caller_of
 from service.api.markup import words as with_code
+from service.domain.errors import FieldError
 from service.domain.problems.registry import PROBLEMS
 from service.ui.assets import address_of
 from service.ui.remedies import remedy
@@ -87,7 +88,7 @@ def _environment() -> Environment:
         cell=cell,
         data=data,
         words=words,
-        anchor=anchor,
+        place=place,
         capitalize_first=lambda text: text[:1].upper() + text[1:],
         prose=prose,
     )
@@ -185,9 +186,11 @@ def words(name: str) -> str:
     return name.replace("_", " ")
 
 
-def anchor(pointer: str) -> str:
-    """What a pointer points to, as the label of a field says it."""
-    return " › ".join(part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/") if part)
+def place(fault: FieldError) -> str:
+    """Where a fault is: as the label of a field says it, or the line and column of a table."""
+    if fault.line is not None:
+        return fault.place
+    return " › ".join(part.replace("~1", "/").replace("~0", "~") for part in fault.pointer.split("/") if part)
 
 
 def prose(text: str) -> Markup:

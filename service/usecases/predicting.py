@@ -175,8 +175,7 @@ def _note_long_subjects(decoded: Decoded, sent: Sent, subject: str) -> None:
         given = text_of(sent.cell(row, subject))
         if given is not None and len(given.encode()) > MAX_SUBJECT_BYTES:
             detail = f"a subject has at most {MAX_SUBJECT_BYTES} bytes"
-            decoded.faults.add("cell_too_long", detail, at=pointer("rows", row, subject), column=subject)
-            decoded.failed.add(row)
+            decoded.note(row, "cell_too_long", detail, column=subject)
 
 
 def _refuse_misspelled(predictor: Predictor, sent: Sent, priced: Priced) -> None:
@@ -214,9 +213,11 @@ def _predict_sound(
             cells=wish.record is not False,
         )
     except InvalidError as error:
-        if wish.on_row_error == "fail" or error.code != "cost_not_finite":
+        if error.code != "cost_not_finite":
             raise
         _note(decoded, sound, error)
+        if wish.on_row_error == "fail":
+            raise InvalidError(error.code, error.detail, decoded.errors, decoded.faults.total) from None
         return _predict_sound(predictor, decoded, wish, costs)
     return Predicted(answers, sound, decoded.errors, decoded.faults.total, decoded.extra, columns)
 
@@ -232,5 +233,4 @@ def _note(decoded: Decoded, sound: NDArray[np.intp], error: InvalidError) -> Non
     """Count rows whose costs are not finite as failed; the error numbers the sound rows alone."""
     for fault in error.errors:
         row = int(sound[int(fault.pointer.rpartition("/")[2])])
-        decoded.faults.add(fault.code, fault.detail, at=pointer("rows", row))
-        decoded.failed.add(row)
+        decoded.note(row, fault.code, fault.detail)

@@ -179,6 +179,16 @@ def test_a_wrong_option_is_refused_with_its_place(
     assert [(one["pointer"], one["code"]) for one in answer.json()["errors"]] == [(place, code)]
 
 
+@pytest.mark.parametrize("amount", ["x", "", "1e999"])
+def test_a_fault_of_a_csv_has_its_line_and_column_beside_the_pointer(tables: Service, amount: str) -> None:
+    body = f"amount,hour,merchant\n1,2,a\n{amount},2,b\n".encode()
+    answer = tables.http.post(PATH, content=body, headers={"Content-Type": CSV})
+    refused = problem(answer, 422, "invalid_rows")
+    (fault,) = refused["errors"]
+    assert (fault["pointer"], fault["line"], fault["column"]) == ("/rows/1/amount", 3, "amount")
+    assert refused["detail"] == f"line 3, column amount: {fault['detail']}"
+
+
 def test_reasons_are_not_for_tables(tables: Service) -> None:
     headers = {"Content-Type": CSV}
     answer = tables.http.post(PATH, params={"explain": "3"}, content=written(SENT, CSV), headers=headers)

@@ -100,28 +100,30 @@ def test_an_optional_column_may_be_absent():
 
 
 @pytest.mark.parametrize(
-    ("media_type", "body", "line", "pointer"),
+    ("media_type", "body", "line"),
     [
-        (CSV, b"amount,age,zip,new\n1,2,a,true\nx,2,b,false\n", 3, "/file"),
+        (CSV, b"amount,age,zip,new\n1,2,a,true\n\nx,2,b,false\n", 4),
+        (CSV, b"amount,age,zip,new\n1,2,a,true\n,2,b,false\n", 3),
         (
             NDJSON,
             b'{"amount":1,"age":2,"zip":"a","new":true}\n{"amount":"x","age":2,"zip":"b","new":false}\n',
             2,
-            "/rows/1/amount",
         ),
     ],
 )
-def test_bodies_have_faults_with_lines(media_type, body, line, pointer):
+def test_bodies_have_faults_with_lines(media_type, body, line):
     decoded = decode_body(body, media_type, SCHEMA, LIMITS)
     assert [(fault.pointer, fault.line, fault.column) for fault in decoded.errors] == [
-        (pointer, line, "amount")
+        ("/rows/1/amount", line, "amount")
     ]
     assert decoded.failed == {1}
 
 
 def test_a_body_without_a_column():
     decoded = decode_body(b"age,zip,new,more\n2,a,true,1\n", CSV, SCHEMA, LIMITS)
-    assert [(fault.pointer, fault.code) for fault in decoded.errors] == [("/rows/0/amount", "missing_column")]
+    assert [(fault.pointer, fault.line, fault.code) for fault in decoded.errors] == [
+        ("/rows/0/amount", 1, "missing_column")
+    ]
     assert (decoded.extra, decoded.failed) == (("more",), {0})
 
 
