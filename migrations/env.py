@@ -6,8 +6,9 @@ from alembic import context
 from alembic.autogenerate.api import AutogenContext
 from sqlalchemy import JSON, Connection
 
+from service.db.column_types import JsonDocument, UtcDateTime
 from service.db.engine import open_database
-from service.db.tables import Base, JsonDocument, UtcDateTime
+from service.db.tables import Base
 from service.queue import ENGINE_TABLES
 
 

@@ -25,7 +25,7 @@ from sqlalchemy.orm import Session, sessionmaker
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.expression import FunctionElement
 
-from service.db.tables import UtcDateTime
+from service.db.column_types import UtcDateTime
 
 #: Execution option of connections that only read: SQLite then takes no write lock.
 READ_ONLY = "costboost_read_only"
