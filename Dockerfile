@@ -44,7 +44,7 @@ LABEL org.opencontainers.image.title="Costboost" \
 RUN groupadd --system --gid 10001 costboost \
     && useradd --system --uid 10001 --gid 10001 --home-dir /nonexistent --shell /usr/sbin/nologin costboost \
     && install --directory --owner costboost --group costboost \
-        /var/lib/costboost /etc/costboost/secrets /etc/costboost/monitoring
+        /var/lib/costboost /etc/costboost/secrets /etc/costboost/cluster /etc/costboost/monitoring
 COPY --from=build /opt/costboost /opt/costboost
 COPY demo /opt/costboost/demo
 COPY deploy/make_secrets.py /opt/costboost/deploy/

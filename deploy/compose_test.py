@@ -92,7 +92,7 @@ def run(compose: Compose) -> None:
         survives_the_database(compose, api)
     with step("three workers share what there is to do"):
         shares_work(compose, api)
-    with step("folds are fitted on a Dask cluster, and the model is the same to the byte"):
+    with step("folds are fitted on a Dask cluster over TLS, and the model is the same to the byte"):
         spreads(compose, api)
     with step("asked to stop, all end in order"):
         stops_in_order(compose, api)
@@ -213,12 +213,22 @@ def spreads(compose: Compose, api: Api) -> None:
     """A worker that is given a cluster trains the model that it trains alone."""
     dataset = upload(api, GERMAN_CREDIT)
     alone = finished(api, train(api, dataset, GERMAN_CREDIT, 50))
-    compose.give(COMPOSE_PROFILES="cluster", COMPUTE="dask://dask-scheduler:8786")
+    compose.give(COMPOSE_PROFILES="cluster", COMPUTE="dask+tls://dask-scheduler:8786")
     compose("up", "-d", "--scale", "dask-worker=2", "--scale", "worker=1")
     spread = finished(api, train(api, dataset, GERMAN_CREDIT, 50))
     seen = "".join(compose.logs(one) for one in compose.containers("dask-scheduler"))
     check("Receive client connection" in seen, "the job went to the cluster")
     check(artifact(api, alone) == artifact(api, spread), "both models have the same bytes")
+    bare = (
+        "import socket, ssl; tls = ssl._create_unverified_context();"
+        "one = tls.wrap_socket(socket.create_connection(('dask-scheduler', 8786), 30)); one.recv(1)"
+    )
+    try:
+        compose.docker("exec", compose.containers("dask-worker")[0], "python", "-c", bare)
+    except CommandError as refused:
+        check("CERTIFICATE_REQUIRED" in str(refused), "the cluster asks for a certificate")
+    else:
+        check(False, "who shows no certificate does not get in")
 
 
 def stops_in_order(compose: Compose, api: Api) -> None:

@@ -5,17 +5,26 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 
 class Cluster:
-    """A scheduler and its workers, all on this machine."""
+    """A scheduler and its workers, all on this machine.
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    Parameters
+    ----------
+    folder : Path
+    tls : sequence of str
+        Options of `dask scheduler` and `dask worker` that name the files for TLS.
+    """
+
+    def __init__(self, folder: Path, tls: Sequence[str] = ()) -> None:
+        self.folder, self.tls = folder, tls
         self.file = folder / "scheduler.json"
         self.workers: list[subprocess.Popen[bytes]] = []
-        self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", "0")
+        host = "tls://127.0.0.1" if tls else "127.0.0.1"
+        self.scheduler = self._start("scheduler", "--host", host, "--port", "0")
 
     @property
     def address(self) -> str:
@@ -48,7 +57,7 @@ class Cluster:
         command = [sys.executable, "-m", f"distributed.cli.dask_{what}", "--scheduler-file", str(self.file)]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         return subprocess.Popen(
-            [*command, "--no-dashboard", *arguments],
+            [*command, "--no-dashboard", *self.tls, *arguments],
             cwd=self.folder,
             env=environment,
             stderr=subprocess.DEVNULL,

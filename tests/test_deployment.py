@@ -1,6 +1,7 @@
 """What docker-compose would start, as far as files can tell; `make compose-test` starts it."""
 
 import re
+import ssl
 import stat
 import subprocess
 import sys
@@ -20,6 +21,7 @@ STORES = DEPLOY / "store"
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
 NETWORKS: dict[str, dict[str, Any]] = COMPOSE["networks"]
+TLS = {"ca-file": "CA", "cert": "CERT", "key": "KEY"}
 NGINX = (DEPLOY / "nginx" / "nginx.conf").read_text()
 
 
@@ -99,18 +101,25 @@ def test_a_cluster_is_reached_by_workers_alone_and_holds_no_secrets() -> None:
     assert cluster.keys() == {"dask-scheduler", "dask-worker"}
     for one in cluster.values():
         assert one["image"] == SERVICES["worker"]["image"]
-        assert (one["networks"], one["volumes"]) == (["compute"], [])
+        assert (one["networks"], one["volumes"]) == (["compute"], ["cluster:/etc/costboost/cluster:ro"])
         assert (one["env_file"], one["environment"]) == ([], {})
     assert NETWORKS["compute"]["internal"] is True
     inside = {name for name, one in SERVICES.items() if "compute" in one.get("networks", ())}
     assert inside == {"worker", *cluster}
 
 
-def test_a_worker_takes_the_address_of_the_cluster() -> None:
+def test_a_worker_takes_the_address_of_the_cluster_and_all_show_one_certificate(tmp_path: Path) -> None:
     given = SERVICES["worker"]["environment"]
-    port = SERVICES["dask-scheduler"]["command"][3]
-    trusted = {name: value for name, value in given.items() if name.startswith("COSTBOOST_COMPUTE_")}
-    assert load_settings(trusted | {"COSTBOOST_COMPUTE": f"dask://dask-scheduler:{port}"})
+    make_secrets(tmp_path)
+    here = str(tmp_path / "cluster")
+    names = {name: value for name, value in given.items() if name.startswith("COSTBOOST_COMPUTE_")}
+    files = {name: value.replace("/etc/costboost/cluster", here) for name, value in names.items()}
+    port = next(one for one in SERVICES["dask-scheduler"]["command"] if one.startswith("--port=")).split("=")[
+        1
+    ]
+    assert load_settings(files | {"COSTBOOST_COMPUTE": f"dask+tls://dask-scheduler:{port}"})
+    options = {f"--tls-{kind}={names[f'COSTBOOST_COMPUTE_{name}_FILE']}" for kind, name in TLS.items()}
+    assert all(options <= set(SERVICES[name]["command"]) for name in ("dask-scheduler", "dask-worker"))
     assert given["COSTBOOST_COMPUTE"] == "${COMPUTE:-local}"
 
 
@@ -137,14 +146,20 @@ def test_the_proxy_lets_pass_what_the_service_takes() -> None:
     assert megabytes << 20 > Settings.model_fields["max_upload_bytes"].default
 
 
-def test_secrets_are_made_once_and_fit_together(tmp_path: Path) -> None:
-    def made() -> dict[str, str]:
-        subprocess.run(
-            [sys.executable, str(DEPLOY / "make_secrets.py"), str(tmp_path)], check=True, timeout=60
-        )
-        return {path.name: path.read_text() for path in tmp_path.iterdir()}
+def make_secrets(folder: Path) -> dict[str, str]:
+    folders = [folder / "secrets", folder / "cluster"]
+    for one in folders:
+        one.mkdir(exist_ok=True)
+    subprocess.run([sys.executable, DEPLOY / "make_secrets.py", *folders], check=True, timeout=60)
+    return {path.name: path.read_text() for one in folders for path in one.iterdir()}
 
-    first = made()
-    assert made() == first
+
+def test_secrets_are_made_once_and_fit_together(tmp_path: Path) -> None:
+    first = make_secrets(tmp_path)
+    assert make_secrets(tmp_path) == first
     assert f":{first['postgres_password']}@postgres/" in first["database_url"]
-    assert {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()} == {0o444}
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.rglob("*_*")}
+    assert modes == {"postgres_password": 0o444, "database_url": 0o444}
+    assert stat.S_IMODE((tmp_path / "cluster" / "key.pem").stat().st_mode) == 0o600
+    one = ssl.create_default_context(cafile=tmp_path / "cluster" / "certificate.pem")
+    one.load_cert_chain(tmp_path / "cluster" / "certificate.pem", tmp_path / "cluster" / "key.pem")

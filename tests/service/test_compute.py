@@ -1,6 +1,7 @@
 """Folds and trials fitted in threads or on a Dask cluster: the same bytes, whoever dies meanwhile."""
 
 import os
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,6 +19,7 @@ from service.processes.nursery import Nursery
 from service.settings import SettingsError, load_settings
 from tests.dask_cluster import Cluster
 
+MAKE_SECRETS = Path(__file__).parents[2] / "deploy" / "make_secrets.py"
 LIMITS = Guard(seconds=240, memory_bytes=2 << 30)
 
 
@@ -30,13 +32,24 @@ def nursery() -> Iterator[Nursery]:
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[Cluster]:
-    one = Cluster(tmp_path)
+    """A cluster that speaks TLS, with the certificate that a deployment makes."""
+    (tmp_path / "tls").mkdir()
+    command = [sys.executable, MAKE_SECRETS, tmp_path, tmp_path / "tls"]
+    subprocess.run(command, check=True, timeout=60)
+    certificate, key = tls_files(tmp_path)
+    one = Cluster(tmp_path, [f"--tls-ca-file={certificate}", f"--tls-cert={certificate}", f"--tls-key={key}"])
     yield one
     one.close()
 
 
+def tls_files(folder: Path) -> tuple[str, str]:
+    return str(folder / "tls" / "certificate.pem"), str(folder / "tls" / "key.pem")
+
+
 def compute_of(cluster: Cluster) -> Compute:
-    return Compute(cluster.address.replace("tcp://", "dask://"))
+    certificate, key = tls_files(cluster.folder)
+    address = cluster.address.replace("tls://", "dask+tls://")
+    return Compute(address, ca_file=certificate, cert_file=certificate, key_file=key)
 
 
 class Once:
