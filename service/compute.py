@@ -66,7 +66,7 @@ def refusal(url: str, trusted: str, files: Mapping[str, str]) -> str | None:
     if url == "local":
         return None
     if find_spec("distributed") is None:
-        return "needs Dask: pip install 'costboost[dask]'"
+        return "needs Dask: `pip install '.[dask]'` in the checkout; the image has it"
     if url.startswith("dask+tls:"):
         missing = [name for name, path in files.items() if not os.path.isfile(path)]
         return f"dask+tls:// needs a file in {' and '.join(missing)}" if missing else None

@@ -33,7 +33,8 @@ class Finding:
     found : str
         How it is.
     cure : str
-        What to do about it; empty if nothing need be done.
+        What to do about it; empty if nothing need be done. Of what is ok it says what heals it by itself, or
+        ahead of time.
     """
 
     name: str
@@ -77,8 +78,14 @@ def _libraries(_settings: Settings) -> Finding:
         if not requirement.specifier.contains(version, prereleases=True):
             faults.append(f"{requirement.name} is {version}, not {requirement.specifier}")
     if faults:
-        return Finding("libraries", False, "; ".join(faults), 'run `pip install "costboost[service]"` again')
+        return Finding("libraries", False, "; ".join(faults), _INSTALL)
     return Finding("libraries", True, "all installed, in versions that go together")
+
+
+_INSTALL = (
+    "run `pip install -c constraints.txt '.[service]'` in the checkout, for the Python that runs this; "
+    "an image is built anew"
+)
 
 
 def _processors(settings: Settings) -> Finding:
@@ -112,7 +119,7 @@ def _database(settings: Settings) -> Finding:
     if url.get_backend_name() == "sqlite" and (fault := sqlite_fault()) is not None:
         return Finding("database", False, fault, SQLITE_CURE)
     if url.get_backend_name() == "sqlite" and not Path(url.database or "").exists():
-        return Finding("database", False, f"{shown} is not there yet", _MIGRATE)
+        return _no_file(shown, Path(url.database or ""))
     database = engine.open_database(address, pool=1, wait_seconds=settings.database_wait_seconds)
     try:
         migrated = migrations.is_migrated(database.execution_options(**{engine.READ_ONLY: True}))
@@ -127,6 +134,16 @@ def _database(settings: Settings) -> Finding:
     return Finding("database", False, f"{shown} has the schema of another release", _MIGRATE)
 
 
+def _no_file(shown: str, path: Path) -> Finding:
+    """A file that the first start makes, where it can."""
+    folder = next(parent for parent in path.absolute().parents if parent.exists())
+    if folder.is_dir() and os.access(folder, os.W_OK):
+        return Finding("database", True, f"{shown} is not there yet", _MADE)
+    cure = f"let {PREFIX}DATABASE_URL name a file in a folder that this user may write"
+    return Finding("database", False, f"{shown} is not there, and cannot be made", cure)
+
+
+_MADE = "`costboost serve` makes it, and so does `costboost migrate`"
 _MIGRATE = "run `costboost migrate`; with SQLite `costboost serve` begins with it"
 
 
@@ -141,6 +158,6 @@ def _kernels(*, warm: bool) -> Finding:
     found = f"not all kept in {folder} for this processor"
     if warm or (folder.exists() and not os.access(folder, os.W_OK)):
         cure = "let NUMBA_CACHE_DIR name a folder that this user may write, and run `costboost doctor --warm`"
-    else:
-        cure = "run `costboost doctor --warm`: otherwise each process compiles what it needs at first use"
-    return Finding("kernels", False, found, cure)
+        return Finding("kernels", False, found, cure)
+    cure = "each is compiled at first use, which takes seconds; `costboost doctor --warm` does all ahead"
+    return Finding("kernels", True, found, cure)

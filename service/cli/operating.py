@@ -115,9 +115,10 @@ def doctor(
     for finding in examine(settings_of(data_dir), warm=warm):
         findings.append(finding)
         if not as_json:
-            typer.echo(f"{'ok ' if finding.ok else 'BAD'} {finding.name:<11} {finding.found}")
+            mark = "BAD" if not finding.ok else "note" if finding.cure else "ok"
+            typer.echo(f"{mark:<5}{finding.name:<11} {finding.found}")
             if finding.cure:
-                typer.echo(f"{'':<16}{finding.cure}")
+                typer.echo(f"{'':<17}{finding.cure}")
     ok = all(finding.ok for finding in findings)
     if as_json:
         typer.echo(json.dumps({"ok": ok, "findings": [asdict(finding) for finding in findings]}, indent=2))
