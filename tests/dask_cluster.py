@@ -30,10 +30,12 @@ class Cluster:
     def address(self) -> str:
         """Where the scheduler is, once it is."""
         end = time.monotonic() + 60
-        while not self.file.exists():
-            assert time.monotonic() < end, "the scheduler did not start"
+        while True:
+            try:  # the file is there before all of it is
+                return str(json.loads(self.file.read_text())["address"])
+            except (FileNotFoundError, json.JSONDecodeError):
+                assert time.monotonic() < end, "the scheduler did not start"
             time.sleep(0.05)
-        return str(json.loads(self.file.read_text())["address"])
 
     def scale(self, count: int) -> None:
         """Start workers until so many live."""
