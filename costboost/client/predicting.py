@@ -103,7 +103,7 @@ class PredictingOperations(JobOperations[J]):
             Other costs, by the name they are stored under (`create_cost_spec`).
         id_column : str, optional
             Column that says which row it is; it comes first in the answer, as it was given. Left out, a
-            column `id` does, as text.
+            column `id` does, else the one that was the id in training, as text.
 
         Returns
         -------

@@ -252,7 +252,8 @@ def _value(value: float | bool | str | None, *, is_moment: bool) -> float | bool
 
 def expected_beside(loaded: Loaded) -> set[str]:
     """Columns that rows may have beside those they are decided by."""
-    return {"id", str(loaded.version.schema.get("subject") or "id")}
+    schema = loaded.version.schema
+    return {"id", str(schema.get("id") or "id"), str(schema.get("subject") or "id")}
 
 
 def unknown_columns(names: Sequence[str]) -> list[dict[str, str]]:

@@ -35,7 +35,7 @@ from service.domain.errors import (
 )
 from service.domain.prediction_query import NOTHING_ASKED, from_query, in_query, joined
 from service.domain.predictions import PredictBody, PredictOptions, Selector, decode, selected
-from service.rows import MEDIA_TYPES, JsonRows, Sent, decode_typed, media_type_of
+from service.rows import MEDIA_TYPES, JsonRows, Sent, called_by, decode_typed, media_type_of
 from service.rows.media import JSON, NDJSON, MediaType
 from service.usecases.control import controlled
 from service.usecases.predicting import Predicted, Priced, predict, price
@@ -306,7 +306,8 @@ class _Asked:
 
 
 def _predict(asked: _Asked, request: Request) -> tuple[bytes, Recorded]:
-    loaded, wish, sent, costs = asked.loaded, asked.wish, asked.sent, asked.costs
+    loaded, wish, costs = asked.loaded, asked.wish, asked.costs
+    sent = called_by(asked.sent, loaded.version.schema.get("id"))
     max_rows = request.app.state.wiring.settings.max_predict_rows
     with SCORE.time():
         review_price = loaded.model.review_price

@@ -30,12 +30,12 @@ def schema_of(dataset: Dataset, columns: Mapping[str, NDArray[Any]], prices: Pri
     -------
     dict
         `columns` (name, type, role, nullable, categories), `cost_columns`, `classes`, `positive_class`,
-        `actions`, `subject` (the column that says whom a row is about), and an `example` row of typical
-        values.
+        `actions`, `id` and `subject` (the columns that say which row it is, and whom it is about), and an
+        `example` row of typical values.
     """
     features = {column.name for column in dataset.columns_of("feature")}
     used = [column for column in dataset.columns if column.name in features | prices.columns]
-    subject = dataset.column_of("subject")
+    row_id, subject = dataset.column_of("id"), dataset.column_of("subject")
     described = [_described(column, columns[column.name], column.name in prices.columns) for column in used]
     return {
         "columns": described,
@@ -43,6 +43,7 @@ def schema_of(dataset: Dataset, columns: Mapping[str, NDArray[Any]], prices: Pri
         "classes": list(dataset.classes),
         "positive_class": dataset.positive_class,
         "actions": [action.name for action in prices.actions],
+        "id": None if row_id is None else row_id.name,
         "subject": None if subject is None else subject.name,
         "example": {column.name: _typical(column, columns[column.name]) for column in used},
     }

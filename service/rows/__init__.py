@@ -5,6 +5,7 @@ seconds since 1970 UTC (NaN = missing), category and text object arrays of str o
 decided in `cells`, once, so the same table is the same columns in every media type.
 """
 
+from service.rows.called import called_by
 from service.rows.cells import text_of
 from service.rows.columns import TypedArray, chosen
 from service.rows.decoding import Decoded, decode_body, decode_row, decode_rows, decode_table
@@ -25,6 +26,7 @@ __all__ = [
     "Table",
     "TableRows",
     "TypedArray",
+    "called_by",
     "chosen",
     "decode_body",
     "decode_column",

@@ -32,14 +32,16 @@ def decide_row(loaded: Loaded, wish: PredictBody) -> DecidedRow | None:
     Returns
     -------
     DecidedRow or None
-        None where a review has a price of the model's and for a row with a fault:
+        None where a review has a price of the model's, for a row that goes by another column than `id`, and
+        for a row with a fault:
         :func:`service.usecases.predicting.predict` answers those, and says what is wrong.
     """
     if loaded.model.review_price is not None:
         return None
     (row,) = wish.rows
-    inputs = loaded.predictor.inputs()
-    typed = decode_row(row, inputs) if type(row) is dict else None
+    if type(row) is not dict or ("id" not in row and loaded.version.schema.get("id") is not None):
+        return None
+    typed = decode_row(row, loaded.predictor.inputs())
     answer = None if typed is None else loaded.predictor.predict_row(typed)
     if typed is None or answer is None:
         return None

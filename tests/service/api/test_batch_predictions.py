@@ -132,6 +132,20 @@ def test_a_file_is_known_by_the_column_that_was_the_id_in_training(service: Serv
     service.train("orders", text, COSTS, options={"roles": roles}, params={"n_estimators": 2})
     found = output(service, wait(service, send(service, text, model="orders")))
     assert [row["id"] for row in found] == [f"tx-{i}" for i in range(100)]
+    rows = [{**row, "order": row["id"]} for row in rows_of(CSV)[:3]]
+    for row in rows:
+        row.pop("id")
+    told = service.predict("orders", [*rows, {**rows[0], "id": 7}])
+    assert [(one["id"], one["warnings"]) for one in told] == [*((f"tx-{i}", []) for i in range(3)), (7, [])]
+    alone = service.predict("orders", rows[:1], record="durable")[0]
+    record = service.http.get(f"/v1/predictions/{alone['prediction_id']}").json()
+    assert (alone["id"], record["row_id"]) == ("tx-0", "tx-0")
+    nameless = {name: value for name, value in rows[0].items() if name != "order"}
+    assert "id" not in service.predict("orders", [nameless])[0]
+    assert "id" not in service.predict("orders", [{**nameless, "order": ["no", "id"]}])[0]
+    path, csv = "/v1/models/orders/predict", {"Content-Type": "text/csv"}
+    lines = service.http.post(path, content=text, headers=csv).text.splitlines()
+    assert [lines[0].split(",")[0], lines[1].split(",")[0]] == ["id", "tx-0"]
 
 
 def test_reviews_keep_to_their_capacity_within_the_file(files: tuple[Service, str]) -> None:
