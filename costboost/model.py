@@ -7,7 +7,6 @@ give, columns are taken by name, and classes are coded by their size.
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
@@ -43,10 +42,10 @@ from costboost.cross_fitting import (
 from costboost.deciding import DecidingModel, has_names
 from costboost.features import FeatureEncoder
 from costboost.labels import NamedCosts, codes_of_classes, given_costs, meant_costs, ordered_classes, spec_of
-from costboost.learners.weights import read_weights
 from costboost.mixture.classifier import MixtureClassifier
 from costboost.mixture.mixing import enough
 from costboost.parameters import Range, check_parameters
+from costboost.prepared import Prepared, given_columns, weights_of_all
 from costboost.registry import DEFAULT_ALGORITHM, make
 from costboost.row_order import canonical_order
 from costboost.scorer import DecisionRule, Scorer
@@ -60,34 +59,6 @@ Types = Mapping[str, ColumnType]
 _TELLING = 5000
 #: What the parts of a booster that stops early must respect, by the kind of split that does.
 _APART: dict[str, SplitKind] = {"groups": "group", "times": "time"}
-
-
-@dataclass(frozen=True, eq=False)
-class Prepared:
-    """Rows made ready to be learned from.
-
-    Attributes
-    ----------
-    booster : estimator
-        Unfitted, with costs and seed.
-    rows : TrainingSet
-        In the order in which they are learned.
-    parts : list of (train, valid) row indices
-        The folds.
-    costs : TrainingCosts
-        Of the rows, by the code of each class.
-    codes : ndarray of shape (K,), intp
-        Code of each class.
-    order : ndarray of shape (n,), intp
-        Where each row stands in the caller's table.
-    """
-
-    booster: Any
-    rows: TrainingSet
-    parts: list[tuple[Rows, Rows]]
-    costs: TrainingCosts
-    codes: NDArray[np.intp]
-    order: Rows
 
 
 class CostSensitiveModel(DecidingModel):
@@ -283,7 +254,7 @@ class CostSensitiveModel(DecidingModel):
         times: ArrayLike | None = None,
         parts: ArrayLike | None = None,
         types: Types | None = None,
-    ) -> "Prepared":
+    ) -> Prepared:
         """Do all of `fit` that comes before the first booster; for those who fit the folds themselves.
 
         Parameters
@@ -301,11 +272,11 @@ class CostSensitiveModel(DecidingModel):
             raise ValueError("threshold_aim and min_recall are for the decision rule 'empirical'")
         columns, targets = self._read_training(X, y, types)
         self.classes_, y_class = ordered_classes(targets, self._meant)
-        weight = _weights_of_all(sample_weight, y_class)
+        weight = weights_of_all(sample_weight, y_class)
         given = given_costs(self._meant, columns, y_class, self.classes_)
         costs = self._training_costs(given, sample_cost, columns, y_class, weight)
         codes = codes_of_classes(columns, y_class, given.positive)
-        side = _given_columns(len(targets), groups=groups, times=times, parts=parts)
+        side = given_columns(len(targets), groups=groups, times=times, parts=parts)
         order = canonical_order(
             columns, codes[y_class], weight, *costs.recoded(codes).labelled.T, *side.values()
         )
@@ -406,7 +377,7 @@ class CostSensitiveModel(DecidingModel):
 
     # Results
 
-    def _settle(self, fitted: Fitted, ready: "Prepared", raw: NDArray[np.float64]) -> None:
+    def _settle(self, fitted: Fitted, ready: Prepared, raw: NDArray[np.float64]) -> None:
         """Calibrator, threshold and scorer from the out-of-fold scores."""
         rows, costs, codes = ready.rows, ready.costs, ready.codes
         judged = np.flatnonzero(~np.isnan(raw[:, 0]))
@@ -454,18 +425,3 @@ class CostSensitiveModel(DecidingModel):
         back = np.argsort(order)
         self.oof_score_ = by_class[back, 0] if raw.shape[1] == 1 else by_class[back]
         self.oof_probabilities_ = probabilities[back]
-
-
-def _given_columns(n: int, **columns: ArrayLike | None) -> dict[str, Any]:
-    given = {name: np.asarray(values) for name, values in columns.items() if values is not None}
-    for name, values in given.items():
-        if values.shape != (n,):
-            raise ValueError(f"{name} must have shape ({n},), not {values.shape}")
-    return given
-
-
-def _weights_of_all(sample_weight: ArrayLike | None, y: NDArray[np.intp]) -> NDArray[np.float64]:
-    weight = read_weights(sample_weight, len(y))
-    if (np.bincount(y, weights=weight) <= 0).any():
-        raise ValueError("each class needs rows with a weight above 0")
-    return weight

@@ -20,7 +20,8 @@ from costboost.cross_fitting import (
     score_part,
 )
 from costboost.decisions import decide
-from costboost.model import CostSensitiveModel, Prepared
+from costboost.model import CostSensitiveModel
+from costboost.prepared import Prepared
 
 __all__ = ["SearchResult", "SearchStrategy", "Trial", "search_params"]
 
