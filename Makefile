@@ -40,7 +40,7 @@ empty :=
 listed = $(subst $(empty) $(empty),$(comma),$(strip $(1)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-lowest test-newest coverage coverage-branch mutation chaos fuzz audit vulnerabilities secrets compose-test check format bench bench-full load data paper money docs serve clean constraints vendor
+.PHONY: help demo test test-slow test-lowest test-newest coverage coverage-branch mutation chaos fuzz audit vulnerabilities secrets compose-test check format bench bench-full load data paper money docs pictures serve clean constraints vendor
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -170,6 +170,9 @@ vendor: ## fetch again, through npm, what the pages bring along from other proje
 docs: $(VENV)/.docs ## write the documentation as pages into ./site; every link must lead somewhere
 	@$(BIN)/python docs/write_reference.py && $(BIN)/python docs/write_api_reference.py
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+
+pictures: $(VENV)/.installed $(VENV)/.chromium ## the pictures of docs/images anew, and how long each page takes
+	@$(BIN)/python scripts/pictures.py
 
 $(VENV)/.docs: $(VENV)/.service
 	@echo "Installing what writes the documentation ..."
