@@ -27,7 +27,8 @@ def told(error: Exception) -> Told:
             return str(error), USAGE
         case DBAPIError():
             # Only the driver's own words: SQLAlchemy adds the statement, and a link that helps nobody here.
-            return f"the database answered: {' '.join(str(error.orig).split())}", FAILED
+            said = " ".join(str(error.orig).split())
+            return f"the database answered: {said}; `costboost doctor` looks at it", FAILED
         case CostboostError():
             return str(error), FAILED
         case DamagedDatabaseError() | SchemaError() | TimeoutError():

@@ -57,7 +57,7 @@ def _check_worker(settings: "Settings") -> None:
     is_here = workers.is_here(wired.readers, timedelta(seconds=settings.lease_seconds))
     wired.close()
     if not is_here:
-        leave("no worker of this host has lately said that it lives", FAILED)
+        leave("no worker of this host has lately said that it lives; its log says why", FAILED)
 
 
 def migrate(data_dir: DataDir = None) -> None:

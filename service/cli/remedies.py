@@ -10,10 +10,23 @@ _LARGER: Final = (
 )
 _LATER: Final = "Try again in a few seconds; if it lasts, `costboost doctor` looks, where the service runs."
 
+#: Each fault says what would be right.
+_SAID: Final = ""
+_OTHER: Final = "This service is of another release than this command: `costboost version`."
+
 #: By the code of the problem, or of what ended a job.
 _NEARER: Final[Mapping[str, str]] = {
     "malformed": "Look whether the file is whole, and of the kind that its name tells.",
-    "invalid": "",  # each fault says what would be right
+    **dict.fromkeys(("invalid", "missing", "out_of_range", "duplicate", "too_few"), _SAID),
+    "unknown_parameter": _OTHER,
+    "method_not_allowed": _OTHER,
+    "not_acceptable": _OTHER,
+    "precondition_required": _OTHER,
+    "precondition_failed": "Somebody has changed it meanwhile: look at it, and ask again.",
+    "body_stalled": "Look whether the network is there, and ask again.",
+    "not_finite": "Write a number; where it is not known, leave the cell empty, in JSON null.",
+    "not_done": "Wait for it: `costboost jobs wait`; `costboost jobs show` says why it failed.",
+    "model_required": "Name a model: `costboost models list`.",
     "not_found": "Look at the spelling; `list` of `costboost models`, `datasets`, `costs`, `jobs` has them.",
     "conflict": "Look at it again: `costboost jobs show`, `costboost models show`.",
     "unauthorized": (

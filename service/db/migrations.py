@@ -42,7 +42,7 @@ def migrate(database: Engine) -> None:
         if connection.dialect.name == "postgresql":
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
         elif (found := connection.scalar(text("PRAGMA quick_check(1)"))) != "ok":
-            raise DamagedDatabaseError(f"the SQLite file is damaged: {found}")
+            raise DamagedDatabaseError(f"the SQLite file is damaged: {found}; put a backup in its place")
         if _is_later(connection):
             _require_room(connection)
             return
@@ -77,7 +77,10 @@ def require_migrated(database: Engine) -> None:
 
 def _require_room(connection: Connection) -> None:
     if not _has_room(connection):
-        raise SchemaError("the database has the schema of a later release, on which this one does not run")
+        raise SchemaError(
+            "the database has the schema of a later release, on which this one does not run: start that "
+            "release, or restore the backup from before its migration"
+        )
 
 
 def _is_later(connection: Connection) -> bool:

@@ -254,7 +254,9 @@ def test_a_host_without_worker_is_told(tmp_path: Path) -> None:
     command(tmp_path, "migrate")
     ended = command(tmp_path, "worker", "--check")
     assert ended.returncode == 1
-    assert ended.stderr == "costboost: no worker of this host has lately said that it lives\n"
+    assert ended.stderr == (
+        "costboost: no worker of this host has lately said that it lives; its log says why\n"
+    )
 
 
 def command(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:

@@ -9,6 +9,7 @@ import pytest
 from markupsafe import Markup, escape
 from playwright.sync_api import Page, expect
 
+from service.cli.remedies import remedy as at_terminal
 from service.domain.problems.registry import PROBLEMS
 from service.domain.training import FailureCode
 from service.ui import assets, rendering
@@ -118,8 +119,12 @@ def test_a_refused_form_tells_each_field(sqlite_service: Service) -> None:
 
 
 def test_refusals_say_what_to_do_on_a_page() -> None:
+    of_requests = re.compile(r"`(GET|POST|PUT|Accept|Allow|ETag|If-Match|errors)\b")
     for code in PROBLEMS:
-        assert remedy(code)
+        told = remedy(code)
+        assert told
+        assert not of_requests.search(told), code
+        assert not of_requests.search(at_terminal(code) or ""), code
     for code in ("unknown_dataset", "empty_body", "invalid_param", *get_args(FailureCode)):
         told = remedy(code)
         assert told is not None
