@@ -40,7 +40,7 @@ empty :=
 listed = $(subst $(empty) $(empty),$(comma),$(strip $(1)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-lowest test-newest coverage coverage-branch mutation chaos fuzz audit vulnerabilities secrets compose-test check format bench bench-full load data paper money docs pictures serve clean constraints vendor
+.PHONY: help demo test test-slow test-lowest test-newest coverage coverage-branch mutation chaos figures fuzz audit vulnerabilities secrets compose-test check format bench bench-full load data paper money docs pictures serve clean constraints vendor
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -85,6 +85,9 @@ mutation: $(VENV)/.mutation ## change the cost code and what decides, line by li
 
 chaos: $(VENV)/.installed ## 10,000 jobs and 2,000 fits on each database while everything is killed; CHAOS="--jobs 500 --fits 50"
 	@$(BIN)/python -m tests.chaos $(CHAOS)
+
+figures: $(VENV)/.installed ## how soon jobs start, go on and stop, and what restarts do to predictions; FIGURES="--turns 5"
+	@$(BIN)/python -m tests.chaos.figures $(FIGURES)
 
 fuzz: $(VENV)/.installed ## draw requests, on both databases, and mutations of all that is read: CASES=100000, SEED repeats a run
 	@echo "SEED=$(FUZZ_SEED) CASES=$(CASES)"

@@ -1,5 +1,6 @@
 """The API process: checks address and schema, serves, and keeps a worker process beside it."""
 
+import asyncio
 import ctypes
 import gc
 import os
@@ -8,7 +9,7 @@ import signal
 import socket
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from types import FrameType
 from typing import Any
 
@@ -93,6 +94,27 @@ class _Server(uvicorn.Server):
         """Stop: streams and long polls end themselves, other requests are finished."""
         self._app.state.stopping = True
         super().handle_exit(sig, frame)
+
+    async def shutdown(self, sockets: Any = None) -> None:
+        """Stop listening; whom the kernel has let in already would be cut off, and is taken in first."""
+        loop = asyncio.get_running_loop()
+        # A second descriptor keeps the queue of a socket that is closed.
+        queues = [socket.socket(fileno=os.dup(one.fileno())) for each in self.servers for one in each.sockets]
+        for server in self.servers:
+            server.close()
+        for queue in queues:
+            with queue, suppress(BlockingIOError):
+                queue.setblocking(False)
+                while True:
+                    accepted, _ = queue.accept()
+                    await loop.connect_accepted_socket(self._protocol, accepted)
+        await super().shutdown(sockets)
+
+    def _protocol(self) -> asyncio.Protocol:
+        """Serve a connection, as those are that uvicorn accepts."""
+        return DeadlineProtocol(
+            config=self.config, server_state=self.server_state, app_state=self.lifespan.state
+        )
 
     async def startup(self, sockets: Any = None) -> None:
         """Open the sockets; what is there by now stays, so that the collector need not look at it again."""

@@ -7,12 +7,16 @@ from starlette.exceptions import HTTPException
 from starlette.types import Message, Receive, Scope
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from service.api.one_write import OneWrite
+
 #: From the first byte of a request, or from the connection, to the end of its headers.
 HEAD_SECONDS = 10.0
 #: Between two pieces of a body.
 STALL_SECONDS = 10.0
 #: For a client to take what of its answer is ready.
 TAKE_SECONDS = 60.0
+#: For the request of a new connection to come, when the process stops.
+LAST_SECONDS = 1.0
 #: Key of a request's scope once all of its body has come.
 WHOLE: Final = "costboost.whole"
 
@@ -24,10 +28,12 @@ class DeadlineProtocol(HttpToolsProtocol):
         super().__init__(*arguments, **options)
         self._deadline: asyncio.TimerHandle | None = None
         self._untaken: asyncio.TimerHandle | None = None
+        self._is_last = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Expect a request."""
         super().connection_made(transport)
+        self.transport = OneWrite(transport, self.loop)  # type: ignore[assignment]
         self._expect()
 
     def data_received(self, data: bytes) -> None:
@@ -41,11 +47,25 @@ class DeadlineProtocol(HttpToolsProtocol):
         """Serve the request; from here on its body has deadlines of its own."""
         self._forget()
         super().on_headers_complete()
+        if self._is_last:
+            self.cycle.keep_alive = False
 
     def on_message_complete(self) -> None:
         """Note that the whole body is here: it need not be waited for."""
         self.scope[WHOLE] = True  # type: ignore[typeddict-unknown-key]
         super().on_message_complete()
+
+    def shutdown(self) -> None:
+        """End, after the request under way or, of a new connection, after the one that is on its way."""
+        if self.cycle is not None:
+            super().shutdown()
+            return
+        self._is_last = True
+        self.loop.call_later(LAST_SECONDS, self._end_unasked)
+
+    def _end_unasked(self) -> None:
+        if self.cycle is None:
+            self.transport.close()
 
     def pause_writing(self) -> None:
         """Wait for a client that does not take its answer, but not for ever."""

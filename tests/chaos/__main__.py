@@ -10,19 +10,12 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 
-from service.db.engine import open_database
-from service.db.migrations import migrate
-from service.queue import migrate_engine
+from tests.chaos.databases import database
 from tests.chaos.ledger import read_log
 from tests.chaos.run import FAULTS, FAULTS_OF_FITS, Plan, run
-from tests.postgresql import Server, find_binaries
-
-#: A crash of the server loses nothing that it has confirmed; the machine itself is not crashed here.
-SAFE = ("-c", "fsync=off")
 
 
 def main() -> int:
@@ -67,33 +60,6 @@ def _report(plan: Plan, kind: str, folder: Path) -> int:
     print(f"{kind}, {plan.kind}: {told}; {time.monotonic() - began:.0f} s; {len(verdict)} faults", flush=True)
     print(*verdict[:50], sep="\n", flush=True)
     return len(verdict)
-
-
-@contextmanager
-def database(kind: str, folder: Path) -> Iterator[tuple[str, Server | None]]:
-    """Give a database with all tables, and its server if it has one."""
-    server = None
-    url = f"sqlite:///{folder / 'costboost.db'}"
-    with tempfile.TemporaryDirectory(prefix="costboost-pg-", ignore_cleanup_errors=True) as place:
-        if kind == "postgresql":
-            binaries = find_binaries(Path(place))
-            assert binaries is not None, "there is no PostgreSQL on this machine"
-            server = Server(binaries, Path(place), SAFE)
-            server.start()
-            url = server.url
-        _migrate(url)
-        try:
-            yield url, server
-        finally:
-            if server is not None:
-                server.stop()
-
-
-def _migrate(url: str) -> None:
-    made = open_database(url)
-    migrate(made)
-    made.dispose()
-    migrate_engine(url)
 
 
 if __name__ == "__main__":

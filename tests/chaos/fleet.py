@@ -34,6 +34,11 @@ class Kept:
         self._ended: float | None = None
         self.paused_until: float | None = None
 
+    @property
+    def pid(self) -> int:
+        """Of the process that runs now."""
+        return self._process.pid
+
     def keep(self) -> None:
         """Start it again if it has ended, a moment later; let it go on if it was paused long enough."""
         now = time.monotonic()

@@ -12,6 +12,8 @@ from service.wiring import open_store
 
 #: Jobs of this model kill the worker that takes them, always.
 POISON = "poison"
+#: These need longer than anybody waits, and more memory than they may have.
+LONG, GREEDY = "long", "greedy"
 
 
 def pass_through(payload: dict[str, Any], send: Any) -> dict[str, Any]:
@@ -20,7 +22,9 @@ def pass_through(payload: dict[str, Any], send: Any) -> dict[str, Any]:
     send({"phase": "boosting", "round": 1, "rounds": 2, "fraction": 0.5, "metrics": {}})
     if spec["model"] == POISON:
         os.kill(psutil.Process(os.getppid()).ppid(), 9)
-    time.sleep(random.expovariate(10.0))
+    if spec["model"] == GREEDY:
+        _take_memory()
+    time.sleep(600.0 if spec["model"] == LONG else random.expovariate(10.0))
     content = random.randbytes(64)
     store = open_store(payload["store_url"])
     return {
@@ -35,3 +39,9 @@ def pass_through(payload: dict[str, Any], send: Any) -> dict[str, Any]:
         "library_versions": {},
         "training_seconds": 0.0,
     }
+
+
+def _take_memory() -> None:
+    taken = list[bytes]()
+    while True:
+        taken.append(b"\1" * (1 << 20))

@@ -132,6 +132,28 @@ def test_at_its_end_under_load_all_that_was_taken_is_answered_and_nothing_else_w
     assert sorted(stored(str(serve().url()))) == sorted(names)
 
 
+def test_at_its_end_those_are_answered_who_were_let_in_but_not_yet_heard(
+    serve: Callable[[], Served],
+) -> None:
+    served = serve()
+    url = str(served.url())
+    with ExitStack() as stack:
+        fresh, silent = hold(stack, url, 2)
+        served.process.send_signal(signal.SIGSTOP)
+        queued = hold(stack, url, 20)  # by the kernel, as the process does nothing
+        for wire in (*queued, fresh, silent):
+            wire.settimeout(30.0)
+        for wire in (*queued, fresh):
+            wire.sendall(b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        served.process.send_signal(signal.SIGTERM)
+        served.process.send_signal(signal.SIGCONT)
+        for wire in (*queued, fresh):
+            with wire.makefile("rb") as answer:
+                assert answer.readline() == b"HTTP/1.1 200 OK\r\n"
+        assert silent.recv(1) == b""
+    assert served.process.wait(30) == 0
+
+
 def is_closed(wire: socket.socket) -> bool:
     try:
         return wire.recv(1) == b""
