@@ -27,7 +27,9 @@ _NEARER: Final[Mapping[str, str]] = {
     "not_finite": "Write a number; where it is not known, leave the cell empty, in JSON null.",
     "not_done": "Wait for it: `costboost jobs wait`; `costboost jobs show` says why it failed.",
     "model_required": "Name a model: `costboost models list`.",
-    "not_found": "Look at the spelling; `list` of `costboost models`, `datasets`, `costs`, `jobs` has them.",
+    "not_found": (
+        "Look at the spelling; `list` of `costboost models`, `datasets`, `costs`, `jobs`, `keys` has them."
+    ),
     "conflict": "Look at it again: `costboost jobs show`, `costboost models show`.",
     "unauthorized": (
         "Set COSTBOOST_API_KEY to a key of this service; `costboost keys create` makes one where it runs."
