@@ -128,7 +128,7 @@ def create_cost_spec(
 ) -> CostSpecOut:
     """Check costs and keep them; the same name again makes its next revision, with an id of its own."""
     spec, review = cost_specs.create_cost_spec(
-        wired.sessions, tenant, body.name, body.currency, body.priced, receipt=receipt
+        wired.sessions, tenant, body.name, body.currency, body.priced, at=body.at, receipt=receipt
     )
     response.headers["Location"] = f"/v1/cost-specs/{spec.id}"
     return CostSpecOut.of(spec, review)
@@ -142,7 +142,7 @@ def create_cost_spec(
 )
 def validate_cost_spec(*, body: Annotated[NamelessCosts, _BODY]) -> ReviewOut:
     """Check costs and say what they lead to; the name may be left out."""
-    return ReviewOut(**_shown(review_costs(body.priced)))
+    return ReviewOut(**_shown(review_costs(body.priced, body.at)))
 
 
 @router.get(

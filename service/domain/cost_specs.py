@@ -40,6 +40,11 @@ class _Named(Telling):
         """The costs alone."""
         return COSTS.validate_python(self.model_dump(exclude={"name", "currency"}))
 
+    @property
+    def at(self) -> str:
+        """Pointer of the costs in the body."""
+        return ""
+
 
 class NamedBinaryCosts(BinaryCosts, _Named):
     """Costs of two classes, with a name."""
@@ -64,6 +69,11 @@ class NamedCostsObject(_Named):
     def priced(self) -> AnyCosts:
         """The costs alone."""
         return self.costs
+
+    @property
+    def at(self) -> str:
+        """Pointer of the costs in the body."""
+        return "/costs"
 
 
 _Any: TypeAlias = NamedCostsObject | NamedBinaryCosts | NamedMatrixCosts | NamedActionCosts

@@ -36,15 +36,15 @@ class Review:
     consequences: list[str]
 
 
-def review_costs(costs: AnyCosts) -> Review:
-    """Check costs and say what they lead to.
+def review_costs(costs: AnyCosts, at: str = "") -> Review:
+    """Check costs, which stand at this pointer, and say what they lead to.
 
     Raises
     ------
     InvalidError
         `unreasonable_costs` with the cells, `zero_costs`, `unserved_class`.
     """
-    spec = learning.cost_spec(costs, at="")
+    spec = learning.cost_spec(costs, at=at)
     return Review(learning.describe(spec), learning.checks(spec), learning.consequences(spec))
 
 
@@ -64,10 +64,11 @@ def create_cost_spec(
     currency: str | None,
     costs: AnyCosts,
     *,
+    at: str = "",
     receipt: Receipt | None = None,
 ) -> tuple[CostSpec, Review]:
     """Keep checked costs as the next revision of a name."""
-    review = review_costs(costs)
+    review = review_costs(costs, at)
     with sessions() as session:
         spec = CostSpec(
             id=new_id("cs"),

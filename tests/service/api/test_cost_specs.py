@@ -83,6 +83,7 @@ def test_the_same_name_is_the_next_revision(fresh_service):
         ({"name": "b", **ACTIONS, "review": {**ACTIONS["review"], "fee": -1}}, "invalid", "/review/fee"),
         ({"name": "b", "fn": 0, "fp": 1}, "unreasonable_costs", "/fn"),
         ({"name": "b", "fn": -1, "fp": 1}, "unreasonable_costs", "/fn"),
+        ({"name": "b", "costs": {"fn": 0, "fp": 1}}, "unreasonable_costs", "/costs/fn"),
         ({"name": "b", "fn": 0, "fp": 0}, "zero_costs", ""),
     ],
 )
