@@ -23,7 +23,7 @@ from service.queue import run_worker
 from service.settings import Settings, load_settings
 from service.usecases import workers
 from service.wiring import Wiring, wire
-from service.workers.clerk import Clerk, Warden
+from service.workers.clerk import PATIENCE_SECONDS, Clerk, Warden, end_within
 from service.workers.messenger import Messenger
 from service.workers.supervisor import Handling, Supervisor
 from service.workers.sweeper import Sweeper
@@ -91,7 +91,9 @@ def run(
     Sweeper(wiring, settings.sweep_seconds).start()
     log.info("worker ready", executor_id=executor, slots=settings.workers)
     stop.wait()
-    supervisor.stop(settings.stop_seconds if stop_seconds is None else stop_seconds)
+    patience = settings.stop_seconds if stop_seconds is None else stop_seconds
+    end_within(patience + PATIENCE_SECONDS)
+    supervisor.stop(patience)
     clerk.retire()
     workers.leave(wiring.sessions, wiring.queue, wiring.database, executor)
     wiring.close()

@@ -1,5 +1,6 @@
 """The threads of a worker that talk to the database beside its attempts: the clerk and the warden."""
 
+import faulthandler
 import os
 import threading
 import time
@@ -18,6 +19,8 @@ from service.workers.supervisor import Supervisor
 #: How often cancels are looked for; also the longest a cancel waits here, in seconds.
 LOOK_SECONDS = 0.5
 RECONCILE_SECONDS = 30.0
+#: For an end that nothing should hold up.
+PATIENCE_SECONDS = 10.0
 #: Exit status of a worker that found itself declared dead.
 DECLARED_DEAD = 4
 #: Exit status of a worker that has a fault.
@@ -68,6 +71,7 @@ class Clerk(threading.Thread):
         lives = workers.beat(self._wiring.sessions, self._executor_id, groups)
         if not lives and not self._retired.is_set():
             log.error("declared dead by others; ending", executor_id=self._executor_id)
+            end_within(PATIENCE_SECONDS)
             self._wiring.nursery.close()
             # Not an orderly exit: nothing of this process may go on.
             os._exit(DECLARED_DEAD)
@@ -94,6 +98,14 @@ class Warden(threading.Thread):
             keep_registered(wiring.settings.workers, wiring.settings.poll_seconds)
             workers.reconcile(wiring.sessions, wiring.readers, wiring.queue, wiring.database)
             self._next_reconcile = time.monotonic() + RECONCILE_SECONDS
+
+
+def end_within(seconds: float) -> None:
+    """End this process then at the latest, and write where each thread was: something holds its end up.
+
+    Others take over what it had, as from any worker that dies.
+    """
+    faulthandler.dump_traceback_later(seconds, exit=True)
 
 
 def look_forever(look: Callable[[], None], pause: float) -> NoReturn:

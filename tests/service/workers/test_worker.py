@@ -338,3 +338,10 @@ def test_a_worker_paused_past_its_lease_ends_when_it_wakes(
     assert paused.wait(30) == 4
     assert bench.job(job_id) == done
     assert (done.status, done.attempt) == (JobStatus.SUCCEEDED, 2)
+
+
+def test_an_end_that_is_held_up_comes_all_the_same_and_tells_where() -> None:
+    program = "import time; from service.workers.clerk import end_within; end_within(0.1); time.sleep(600)"
+    ended = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True, text=True)
+    assert ended.returncode == 1
+    assert 'File "<string>", line 1' in ended.stderr
