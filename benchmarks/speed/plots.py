@@ -5,6 +5,7 @@ from statistics import median
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter, StrMethodFormatter
 
 from .page import number
 from .results import OURS, Summary, Table
@@ -50,6 +51,8 @@ def _bars(table: Table, wanted: tuple[str, ...], path: Path) -> None:
         axis.bar_label(bars, [number(value) for value in values], padding=3, fontsize=8)
         axis.set_title(case, loc="left", fontsize=9)
         axis.set_xscale("log")
+        axis.xaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
+        axis.xaxis.set_minor_formatter(NullFormatter())  # the bars tell their numbers
         axis.invert_yaxis()
         axis.tick_params(labelsize=8)
         axis.spines[["top", "right"]].set_visible(False)
