@@ -403,8 +403,9 @@ async def in_thread(
     threads: anyio.CapacityLimiter = request.app.state.batches
     if not is_begun and threads.statistics().tasks_waiting >= MAX_WAITING:
         raise UnavailableError("busy", "too many large predictions are waiting already", retry_after=1)
-    waits = threads.available_tokens < 1
+    # Who has just sent all of a body is still there.
+    may_have_gone = is_begun or threads.available_tokens < 1
     async with threads:
-        if waits and await request.is_disconnected():
+        if may_have_gone and await request.is_disconnected():
             raise ClientDisconnect
         return await anyio.to_thread.run_sync(partial(work, *arguments), limiter=anyio.CapacityLimiter(1))
