@@ -48,9 +48,8 @@ def certify(folder: Path) -> None:
     usage = ["-addext", "keyUsage=critical,digitalSignature,keyCertSign", "-days", str(DAYS)]
     command = ["openssl", *kind.split(), *usage, "-keyout", str(made[0]), "-out", str(made[1])]
     subprocess.run(command, check=True, capture_output=True)
-    for new, path in zip(
-        made, (key, certificate), strict=True
-    ):  # the certificate last: it says that all is done
+    # The certificate last: it says that all is done.
+    for new, path in zip(made, (key, certificate), strict=True):
         os.replace(new, path)
 
 

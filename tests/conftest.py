@@ -49,7 +49,8 @@ def postgresql_server() -> Iterator[str]:
             server.stop()
 
 
-def _migrated(url: str) -> str:
+def migrated(url: str) -> str:
+    """Make all tables in a database."""
     database = open_database(url)
     migrate(database)
     database.dispose()
@@ -60,13 +61,13 @@ def _migrated(url: str) -> str:
 @pytest.fixture(scope="session")
 def migrated_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("template") / "template.db"
-    _migrated(f"sqlite:///{path}")
+    migrated(f"sqlite:///{path}")
     return path
 
 
 @pytest.fixture(scope="session")
 def migrated_postgresql(postgresql_server: str) -> str:
-    return _migrated(make_database(postgresql_server))
+    return migrated(make_database(postgresql_server))
 
 
 @pytest.fixture(scope="session")

@@ -5,9 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from service.db.engine import open_database
-from service.db.migrations import migrate
-from service.queue import migrate_engine
+from tests.conftest import migrated
 from tests.postgresql import Server, find_binaries
 
 #: A crash of the server loses nothing that it has confirmed; the machine itself is not crashed here.
@@ -26,16 +24,9 @@ def database(kind: str, folder: Path) -> Iterator[tuple[str, Server | None]]:
             server = Server(binaries, Path(place), SAFE)
             server.start()
             url = server.url
-        _migrate(url)
+        migrated(url)
         try:
             yield url, server
         finally:
             if server is not None:
                 server.stop()
-
-
-def _migrate(url: str) -> None:
-    made = open_database(url)
-    migrate(made)
-    made.dispose()
-    migrate_engine(url)
