@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from service.domain.problems.registry import PROBLEMS
+from service.domain.problems.registry import REMEDIES
 
 _LARGER: Final = (
     "Leave out columns or rows that are not needed, or ask who runs the service to raise its limits."
@@ -88,6 +88,4 @@ _NEARER: Final[Mapping[str, str]] = {
 
 def remedy(code: str) -> str | None:
     """Say what to do about a problem; nothing where its own words say it."""
-    if code in _NEARER:
-        return _NEARER[code]
-    return PROBLEMS[code].remedy if code in PROBLEMS else None
+    return _NEARER.get(code, REMEDIES.get(code))

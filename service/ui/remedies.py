@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from service.domain.problems.registry import PROBLEMS
+from service.domain.problems.registry import REMEDIES
 
 _LISTS: Final = "Choose one that the form lists; the lists in the menu have what there is, and make another."
 _FORM: Final = "Correct what is named above, and send it again."
@@ -107,6 +107,4 @@ _NEARER: Final[Mapping[str, str]] = {
 
 def remedy(code: str) -> str | None:
     """Say what to do about a problem; None where nothing is known of it."""
-    if code in _NEARER:
-        return _NEARER[code]
-    return PROBLEMS[code].remedy if code in PROBLEMS else None
+    return _NEARER.get(code, REMEDIES.get(code))
