@@ -1,10 +1,9 @@
 """One training set, fitted as a whole or in folds; nothing that is fitted sees a row it is judged on."""
 
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
-from typing import Any, Final, Protocol
+from itertools import chain, starmap
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -13,55 +12,17 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from costboost.boosting._base import CostSensitiveBooster
+from costboost.boosting._rounds import Callback
+from costboost.checkpoints import NO_CHECKPOINTS, Checkpoints, tape_of
 from costboost.columns import Columns, ColumnType
 from costboost.features import FeatureEncoder
 from costboost.learners.tape import Tape
 from costboost.mixture.classifier import MixtureClassifier
 from costboost.mixture.members import Members
+from costboost.progress import FoldProgress, Progress
 from costboost.scorer import ScoreFunction
 
 Rows = NDArray[np.intp]
-#: ``progress(phase, round, rounds, fraction, figures)``: the fraction is that of the whole fit, in [0, 1];
-#: the figures are those of the round, by name.
-Progress = Callable[[str, int, int, float, Mapping[str, float]], object]
-RoundCallback = Callable[[int, int, Mapping[str, float]], object]
-
-
-class Checkpoints(Protocol):
-    """Where what is done is kept, for a training that has to begin again.
-
-    That is the out-of-fold scores of a fit that is over, named by its place in the training, and notes of the
-    rounds of one that is not. Whoever keeps them gives them back only to a training of the same data,
-    parameters and versions of libraries; then nothing comes out differently. Fits in threads keep theirs at
-    the same time.
-    """
-
-    @property
-    def is_due(self) -> bool:
-        """Whether it is time to keep what is not over."""
-
-    def find(self, name: str) -> NDArray[Any] | None:
-        """What was kept under this name; None if it is to be done."""
-
-    def keep(self, name: str, done: NDArray[Any]) -> None:
-        """Take what is done."""
-
-
-class _Nothing:
-    """Keeps nothing."""
-
-    is_due: Final = False
-
-    def find(self, name: str) -> None:
-        pass
-
-    def keep(self, name: str, done: NDArray[Any]) -> None:
-        pass
-
-
-#: Between the name of a fit and how many rounds came before those that are kept under the name.
-ROUNDS: Final = ", rounds from "
-NO_CHECKPOINTS: Final[Checkpoints] = _Nothing()
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,31 +103,8 @@ class Fitted:
         return self.ensemble.score(self.encoder.transform(columns))
 
 
-def tape_of(fit: str, checkpoints: Checkpoints) -> Tape | None:
-    """Rounds of a fit that were kept; those that follow are kept as they become due."""
-    if checkpoints is NO_CHECKPOINTS:
-        return None
-    known, new = list[NDArray[np.int64]](), list[NDArray[np.int64]]()
-    while (part := checkpoints.find(f"{fit}{ROUNDS}{len(known)}")) is not None:
-        starts = np.cumsum(part[1 : part[0]])
-        known += np.split(part[part[0] :], starts)
-    kept = len(known)
-
-    def on_found(note: NDArray[np.int64]) -> None:
-        nonlocal kept
-        new.append(note)
-        if checkpoints.is_due:
-            # How many numbers lie before the notes, how long all but the last are, and the notes.
-            lengths = [len(new), *(len(one) for one in new[:-1])]
-            checkpoints.keep(f"{fit}{ROUNDS}{kept}", np.concatenate([lengths, *new]))
-            kept += len(new)
-            new.clear()
-
-    return Tape(known, on_found)
-
-
 def fit_rows(
-    booster: Any, rows: TrainingSet, callback: RoundCallback | None = None, tape: Tape | None = None
+    booster: Any, rows: TrainingSet, callback: Callback | None = None, tape: Tape | None = None
 ) -> Fitted:
     """Fit an encoder and a clone of the booster on these rows alone."""
     encoder, booster = _joined(booster, rows)
@@ -225,79 +163,59 @@ def out_of_fold_scores(
     ndarray of shape (n, K'), float64
         NaN where no part validates a row.
     """
-    steps, names = len(parts) + 1, [f"fold {fold}" for fold in range(len(parts))]
+    names = [f"fold {fold}" for fold in range(len(parts))]
     found = {fold: checkpoints.find(name) for fold, name in enumerate(names)}
     known = {fold: part_scores for fold, part_scores in found.items() if part_scores is not None}
-    missing = [fold for fold in found if fold not in known]
-    # Other processes, and other machines, send no rounds back.
-    together = _Together(progress, steps) if progress is not None and _in_threads() else None
-    if effective_n_jobs(n_jobs) == 1:
-        fitted: Iterator[NDArray[np.float64]] = (
-            score_part(
-                booster,
-                rows,
-                parts[fold],
-                rounds_of(progress, "out_of_fold", step, steps),
-                tape_of(names[fold], checkpoints),
-            )
-            for step, fold in enumerate(missing, start=len(known))
-        )
-    else:
-        rounds = [None if together is None else together.rounds_of(fold) for fold in missing]
-        tapes = [tape_of(names[fold], checkpoints) if _in_threads() else None for fold in missing]
-        tasks = (
-            delayed(score_part)(booster, rows, parts[fold], callback, tape)
-            for fold, callback, tape in zip(missing, rounds, tapes, strict=True)
-        )
-        fitted = Parallel(n_jobs=n_jobs, return_as="generator")(tasks)
+    missing = {fold: names[fold] for fold in found if fold not in known}
+    told = None if progress is None else FoldProgress(progress, len(parts))
+    fitted = _part_scores(booster, rows, parts, missing, told=told, checkpoints=checkpoints, n_jobs=n_jobs)
     scores: NDArray[np.float64] | None = None
-    each = chain(known.items(), zip(missing, fitted, strict=True))
-    for done, (fold, part_scores) in enumerate(each, start=1):
-        if fold not in known:
+    for fold, part_scores in chain(known.items(), zip(missing, fitted, strict=True)):
+        if fold in missing:
             checkpoints.keep(names[fold], part_scores)
         if scores is None:
             scores = np.full((len(rows.y), part_scores.shape[1]), np.nan)
         scores[parts[fold][1]] = part_scores
-        if together is not None:
-            together.end(fold, len(parts))
-        elif progress is not None:
-            progress("out_of_fold", done, len(parts), done / steps, {})
+        if told is not None:
+            told.end(fold)
     assert scores is not None
+    return scores
+
+
+def _part_scores(
+    booster: Any,
+    rows: TrainingSet,
+    parts: Sequence[tuple[Rows, Rows]],
+    missing: Mapping[int, str],
+    *,
+    told: FoldProgress | None,
+    checkpoints: Checkpoints,
+    n_jobs: int | None,
+) -> Iterator[NDArray[np.float64]]:
+    """Scores of the missing folds, given by number and name; one after the other, or side by side."""
+    is_alone = effective_n_jobs(n_jobs) == 1
+    # Other processes, and other machines, send no rounds back.
+    is_heard = is_alone or _in_threads()
+    tasks = (
+        (
+            booster,
+            rows,
+            parts[fold],
+            told.rounds_of(fold) if told is not None and is_heard else None,
+            tape_of(name, checkpoints) if is_heard else None,
+        )
+        for fold, name in missing.items()
+    )
+    if is_alone:
+        return starmap(score_part, tasks)
+    side_by_side = [delayed(score_part)(*task) for task in tasks]
+    scores: Iterator[NDArray[np.float64]] = Parallel(n_jobs=n_jobs, return_as="generator")(side_by_side)
     return scores
 
 
 def _in_threads() -> bool:
     """Whether what runs side by side shares memory."""
     return bool(getattr(get_active_backend()[0], "supports_sharedmem", False))
-
-
-class _Together:
-    """Rounds of fits that run side by side in threads, as progress of the whole; the first one is told."""
-
-    def __init__(self, progress: Progress, steps: int) -> None:
-        self._progress, self._steps = progress, steps
-        self._done = dict[int, float]()
-        self._lock = threading.Lock()
-
-    def rounds_of(self, fold: int) -> RoundCallback:
-        """Callback of the fit of one fold."""
-
-        def report(number: int, rounds: int, figures: Mapping[str, float]) -> None:
-            with self._lock:
-                self._done[fold] = number / rounds
-                if fold == min(one for one, share in self._done.items() if share < 1.0 or one == fold):
-                    self._progress("out_of_fold", number, rounds, self._share(), figures)
-
-        return report
-
-    def end(self, fold: int, folds: int) -> None:
-        """Note that a fold is through, perhaps before its last round."""
-        with self._lock:
-            self._done[fold] = 1.0
-            self._progress("out_of_fold", fold + 1, folds, self._share(), {})
-
-    def _share(self) -> float:
-        return sum(self._done.values()) / self._steps
 
 
 def mixed(
@@ -327,22 +245,11 @@ def mixed(
     return Fitted(fitted.encoder, whole), weights.mix(said.reshape(len(said), len(weights.constant), -1))
 
 
-def rounds_of(progress: Progress | None, phase: str, step: int, steps: int) -> RoundCallback | None:
-    """Rounds of one of several fits, as progress of the whole."""
-    if progress is None:
-        return None
-
-    def report(number: int, rounds: int, figures: Mapping[str, float]) -> None:
-        progress(phase, number, rounds, (step + number / rounds) / steps, figures)
-
-    return report
-
-
 def score_part(
     booster: Any,
     rows: TrainingSet,
     part: tuple[Rows, Rows],
-    callback: RoundCallback | None = None,
+    callback: Callback | None = None,
     tape: Tape | None = None,
 ) -> NDArray[np.float64]:
     """Scores of the rows of one part that validate, by what was fitted on those that train."""

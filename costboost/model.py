@@ -22,23 +22,12 @@ from costboost.calibration.calibrator import (
     calibrator_of_log_odds,
     fit_calibrator,
 )
+from costboost.checkpoints import NO_CHECKPOINTS, Checkpoints, tape_of
 from costboost.columns import Columns, ColumnType, table_of, typed_columns
 from costboost.contributions.of_ensembles import background_of
 from costboost.cost_specs import CostSpec
 from costboost.costs import CostMatrix
-from costboost.cross_fitting import (
-    NO_CHECKPOINTS,
-    Checkpoints,
-    Fitted,
-    Progress,
-    Rows,
-    TrainingSet,
-    fit_rows,
-    mixed,
-    out_of_fold_scores,
-    rounds_of,
-    tape_of,
-)
+from costboost.cross_fitting import Fitted, Rows, TrainingSet, fit_rows, mixed, out_of_fold_scores
 from costboost.deciding import DecidingModel, has_names
 from costboost.features import FeatureEncoder
 from costboost.labels import NamedCosts, codes_of_classes, given_costs, meant_costs, ordered_classes, spec_of
@@ -46,6 +35,7 @@ from costboost.mixture.classifier import MixtureClassifier
 from costboost.mixture.mixing import enough
 from costboost.parameters import Range, check_parameters
 from costboost.prepared import Prepared, given_columns, weights_of_all
+from costboost.progress import Progress, rounds_of
 from costboost.registry import DEFAULT_ALGORITHM, make
 from costboost.row_order import canonical_order
 from costboost.scorer import DecisionRule, Scorer

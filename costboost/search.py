@@ -11,17 +11,12 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from costboost.calibration.calibrator import fit_calibrator
-from costboost.cross_fitting import (
-    NO_CHECKPOINTS,
-    Checkpoints,
-    Progress,
-    Rows,
-    TrainingSet,
-    score_part,
-)
+from costboost.checkpoints import NO_CHECKPOINTS, Checkpoints
+from costboost.cross_fitting import Rows, TrainingSet, score_part
 from costboost.decisions import decide
 from costboost.model import CostSensitiveModel
 from costboost.prepared import Prepared
+from costboost.progress import Progress
 
 __all__ = ["SearchResult", "SearchStrategy", "Trial", "search_params"]
 

@@ -28,7 +28,7 @@ MOST_BYTES: Final = 256 << 20
 
 class Checkpoints:
     """
-    What is done of one job; see `costboost.cross_fitting.Checkpoints`.
+    What is done of one job; see `costboost.checkpoints.Checkpoints`.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class Checkpoints:
     @property
     def fits(self) -> list[str]:
         """Names of the fits of which something was found, be they over or not."""
-        from costboost.cross_fitting import ROUNDS  # noqa: PLC0415 - only where something is trained
+        from costboost.checkpoints import ROUNDS  # noqa: PLC0415 - only where something is trained
 
         return sorted({name.partition(ROUNDS)[0] for name in self._known})
 

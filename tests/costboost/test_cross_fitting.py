@@ -3,7 +3,7 @@ import pytest
 from joblib import parallel_config
 from sklearn.naive_bayes import GaussianNB
 
-from costboost.cross_fitting import BoosterScore, TrainingSet, fit_rows, out_of_fold_scores, rounds_of
+from costboost.cross_fitting import BoosterScore, TrainingSet, fit_rows, out_of_fold_scores
 from costboost.registry import make
 from costboost.terms import Terms
 from tests.costboost.kept_fits import DeathError, KeptFits
@@ -65,15 +65,6 @@ def test_ensembles_of_stumps_are_terms_and_others_are_asked():
     foreign = fit_rows(make("cgada", {"estimator": GaussianNB()}), training)
     assert isinstance(foreign.ensemble, BoosterScore)
     assert foreign.ensemble.n_outputs == foreign.score(training.columns).shape[1] == 1
-
-
-def test_rounds_of_one_fit_are_progress_of_the_whole():
-    seen = []
-    report = rounds_of(lambda *step: seen.append(step), "boosting", 2, 4)
-    assert report is not None
-    assert report(5, 10, {"error": 0.25}) is None
-    assert seen == [("boosting", 5, 10, pytest.approx(0.625), {"error": 0.25})]
-    assert rounds_of(None, "boosting", 0, 1) is None
 
 
 def test_rounds_of_folds_in_threads_rise_as_one_and_carry_figures():

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from costboost import AdaBoostClassifier, CGAdaClassifier, HistogramTree
-from costboost.cross_fitting import TrainingSet, fit_rows, out_of_fold_scores, tape_of
+from costboost.checkpoints import tape_of
+from costboost.cross_fitting import TrainingSet, fit_rows, out_of_fold_scores
 from costboost.learners import stump, tree
 from costboost.learners.ledger import Ledger
 from costboost.learners.tape import Tape
