@@ -11,10 +11,9 @@ from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d, has_fit_parameter, validate_data
+from sklearn.utils.validation import column_or_1d, validate_data
 
 from costboost.calibration.calibrator import (
     CalibrationKind,
@@ -34,9 +33,8 @@ from costboost.labels import NamedCosts, codes_of_classes, given_costs, meant_co
 from costboost.mixture.classifier import MixtureClassifier
 from costboost.mixture.mixing import enough
 from costboost.parameters import Range, check_parameters
-from costboost.prepared import Prepared, given_columns, weights_of_all
+from costboost.prepared import Prepared, booster_of, given_columns, weights_of_all
 from costboost.progress import Progress, rounds_of
-from costboost.registry import DEFAULT_ALGORITHM, make
 from costboost.row_order import canonical_order
 from costboost.scorer import DecisionRule, Scorer
 from costboost.splits import Split, SplitKind, folds
@@ -227,8 +225,7 @@ class CostSensitiveModel(DecidingModel):
         fitted = fit_rows(learner, rows, last, tape_of("all rows", checkpoints))
         if learner is not ready.booster:
             fitted, raw = mixed(ready.booster, fitted, raw, rows)
-        self._settle(fitted, ready, raw)
-        self._keep_out_of_fold(raw, ready.order, len(where))
+        self.settle(ready, fitted, raw, n_folds=len(where))
         if progress is not None:
             progress("calibration", 1, 1, 1.0, {})
         return self
@@ -279,6 +276,47 @@ class CostSensitiveModel(DecidingModel):
         booster, rows = self._priced(columns, recoded, order, ordered_side)
         where = folds(self.split or Split(), rows.y, seed=self._seed(), **ordered_side)
         return Prepared(booster, rows, where, recoded, codes, order)
+
+    def settle(
+        self, ready: Prepared, fitted: Fitted, raw: NDArray[np.float64], *, n_folds: int
+    ) -> "CostSensitiveModel":
+        """Do all of `fit` that comes after the last booster; for those who fit the folds themselves.
+
+        Parameters
+        ----------
+        ready : Prepared
+            From `prepare`.
+        fitted : Fitted
+            The booster of all rows, and its encoder.
+        raw : ndarray of shape (n, K'), float64
+            Score of each row in the order of `ready`, by a booster that was not fitted on it; NaN where there
+            is none.
+        n_folds : int
+
+        Returns
+        -------
+        self
+        """
+        rows, judged, varying = ready.rows, np.flatnonzero(~np.isnan(raw[:, 0])), _varying(fitted, ready.rows)
+        is_mixture = isinstance(fitted.booster, MixtureClassifier)
+        if is_mixture and not varying.any():
+            warnings.warn("no member tells the classes apart: the score is a constant", stacklevel=3)
+        scores = np.where(varying, raw[judged], 0.0)
+        judgement = (scores, rows.y[judged], len(self.classes_), rows.weight[judged])
+        if self.calibration == "auto" and is_mixture and varying.all():
+            self.calibrator_ = calibrator_of_log_odds(*judgement)
+        else:
+            self.calibrator_ = fit_calibrator(self.calibration, *judgement)
+        self.threshold_ = self.threshold_found_ = None
+        if self.decision_rule == "empirical":
+            self.threshold_found_ = self.find_threshold(scores[:, 0], ready.costs.of_rows(judged))
+            self.threshold_ = self.threshold_found_.threshold
+        shares = np.bincount(rows.y, weights=rows.weight, minlength=len(self.classes_))
+        self.priors_ = (shares / shares.sum())[ready.codes]
+        self.booster_, self.encoder_, self.n_folds_ = fitted.booster, fitted.encoder, n_folds
+        self._scorer = self._scorer_of(fitted, ready)
+        self._keep_out_of_fold(raw, ready.order)
+        return self
 
     def find_threshold(self, scores: NDArray[np.float64], costs: TrainingCosts) -> FoundThreshold:
         """Threshold that the rule "empirical" takes on scores of two classes, class 1 being positive."""
@@ -341,13 +379,7 @@ class CostSensitiveModel(DecidingModel):
         self, columns: Columns, costs: TrainingCosts, order: Rows, side: Mapping[str, NDArray[Any]]
     ) -> tuple[Any, TrainingSet]:
         """The booster with its costs, and the rows in their order with theirs."""
-        booster = self._booster()
-        if not has_fit_parameter(booster, "sample_cost") or "cost_matrix" not in booster.get_params(
-            deep=False
-        ):
-            raise ValueError(
-                "estimator must be a booster of this library: it takes cost_matrix and sample_cost"
-            )
+        booster = booster_of(self.estimator)
         booster.set_params(cost_matrix=costs.matrix(), random_state=self._seed(), pos_label=None)
         by_row = costs.rows() if self.train_costs == "row" else None
         ordered = {name: values[order] for name, values in columns.items()}
@@ -355,59 +387,27 @@ class CostSensitiveModel(DecidingModel):
         apart = {name: side[name] for name, kind in _APART.items() if kind == split.kind and name in side}
         return booster, TrainingSet(ordered, self.column_types_, costs.y, costs.weight, by_row, apart)
 
-    def _booster(self) -> Any:
-        if self.estimator is None or isinstance(self.estimator, str):
-            return make(self.estimator or DEFAULT_ALGORITHM)
-        if isinstance(self.estimator, type):
-            raise TypeError(f"estimator is a class; give an instance: {self.estimator.__name__}()")
-        return clone(self.estimator)
-
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
     # Results
 
-    def _settle(self, fitted: Fitted, ready: Prepared, raw: NDArray[np.float64]) -> None:
-        """Calibrator, threshold and scorer from the out-of-fold scores."""
-        rows, costs, codes = ready.rows, ready.costs, ready.codes
-        judged = np.flatnonzero(~np.isnan(raw[:, 0]))
-        # A score that came out constant says nothing, whatever the ensembles of the folds said.
-        some = rows if len(rows.y) <= _TELLING else rows.take(np.arange(_TELLING))
-        telling = np.ptp(fitted.score(some.columns), axis=0) > 0
-        scores = np.where(telling, raw[judged], 0.0)
-        n_classes = len(self.classes_)
-        told = (scores, rows.y[judged], n_classes, rows.weight[judged])
-        mixture = isinstance(fitted.booster, MixtureClassifier)
-        if mixture and not telling.any():
-            warnings.warn("no member tells the classes apart: the score is a constant", stacklevel=3)
-        if self.calibration == "auto" and mixture and telling.all():
-            self.calibrator_ = calibrator_of_log_odds(*told)
-        else:
-            self.calibrator_ = fit_calibrator(self.calibration, *told)
-        self.threshold_ = self.threshold_found_ = None
-        if self.decision_rule == "empirical":
-            self.threshold_found_ = self.find_threshold(scores[:, 0], costs.of_rows(judged))
-            self.threshold_ = self.threshold_found_.threshold
-        shares = np.bincount(rows.y, weights=rows.weight, minlength=n_classes)
-        self.priors_ = (shares / shares.sum())[codes]
-        self.booster_, self.encoder_ = fitted.booster, fitted.encoder
-        self._scorer = Scorer(
+    def _scorer_of(self, fitted: Fitted, ready: Prepared) -> Scorer:
+        threshold = self.threshold_
+        return Scorer(
             encoder=fitted.encoder,
             ensemble=fitted.ensemble,
             calibrator=self.calibrator_,
             classes=self.costs_.classes,
-            codes=tuple(codes.tolist()),
+            codes=tuple(ready.codes.tolist()),
             priors=tuple(self.priors_.tolist()),
             costs=self.costs_,
             rule=self.decision_rule,
-            score_threshold=float(fitted.booster.vote_threshold_)
-            if self.threshold_ is None
-            else self.threshold_,
-            background=background_of(fitted.encoder, fitted.ensemble, rows.columns, rows.weight),
+            score_threshold=float(fitted.booster.vote_threshold_) if threshold is None else threshold,
+            background=background_of(fitted.encoder, fitted.ensemble, ready.rows.columns, ready.rows.weight),
         )
 
-    def _keep_out_of_fold(self, raw: NDArray[np.float64], order: Rows, n_folds: int) -> None:
-        self.n_folds_ = n_folds
+    def _keep_out_of_fold(self, raw: NDArray[np.float64], order: Rows) -> None:
         by_class = raw if raw.shape[1] == 1 else raw[:, list(self._scorer.codes)]
         judged = ~np.isnan(raw[:, 0])
         probabilities = np.full((len(raw), len(self.classes_)), np.nan)
@@ -415,3 +415,10 @@ class CostSensitiveModel(DecidingModel):
         back = np.argsort(order)
         self.oof_score_ = by_class[back, 0] if raw.shape[1] == 1 else by_class[back]
         self.oof_probabilities_ = probabilities[back]
+
+
+def _varying(fitted: Fitted, rows: TrainingSet) -> NDArray[np.bool_]:
+    """Which scores are no constants: such a one says nothing, whatever the ensembles of the folds said."""
+    some = rows if len(rows.y) <= _TELLING else rows.take(np.arange(_TELLING))
+    varying: NDArray[np.bool_] = np.ptp(fitted.score(some.columns), axis=0) > 0
+    return varying

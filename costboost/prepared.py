@@ -1,16 +1,19 @@
-"""Rows made ready to be learned from, and the checks of what is given beside their columns."""
+"""Rows made ready to be learned from, and the checks of the booster and of what is given beside columns."""
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
 
 from costboost.cross_fitting import Rows, TrainingSet
 from costboost.learners.weights import read_weights
+from costboost.registry import DEFAULT_ALGORITHM, make
 from costboost.training_costs import TrainingCosts
 
-__all__ = ["Prepared", "given_columns", "weights_of_all"]
+__all__ = ["Prepared", "booster_of", "given_columns", "weights_of_all"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +42,18 @@ class Prepared:
     costs: TrainingCosts
     codes: NDArray[np.intp]
     order: Rows
+
+
+def booster_of(estimator: Any) -> Any:
+    """Unfitted booster that takes costs: the one of a name, the default one, or a clone of the one given."""
+    if estimator is None or isinstance(estimator, str):
+        return make(estimator or DEFAULT_ALGORITHM)
+    if isinstance(estimator, type):
+        raise TypeError(f"estimator is a class; give an instance: {estimator.__name__}()")
+    booster = clone(estimator)
+    if has_fit_parameter(booster, "sample_cost") and "cost_matrix" in booster.get_params(deep=False):
+        return booster
+    raise ValueError("estimator must be a booster of this library: it takes cost_matrix and sample_cost")
 
 
 def given_columns(n: int, **columns: ArrayLike | None) -> dict[str, Any]:

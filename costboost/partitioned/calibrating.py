@@ -78,7 +78,4 @@ def calibrated(
             f"the booster was fitted to the classes {booster.classes_.tolist()}, not {ordered.tolist()}"
         )
     fitted = Fitted(FeatureEncoder().fit(rows.columns, rows.types), booster)
-    raw = fitted.score(rows.columns)
-    model._settle(fitted, ready, raw)
-    model._keep_out_of_fold(raw, ready.order, 0)
-    return model
+    return model.settle(ready, fitted, fitted.score(rows.columns), n_folds=0)
