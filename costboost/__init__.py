@@ -47,7 +47,6 @@ if TYPE_CHECKING:
         net_benefit_curve,
         pr_curve,
         roc_curve,
-        staged_table,
     )
     from costboost.decisions import (
         Decisions,
@@ -79,6 +78,7 @@ if TYPE_CHECKING:
     from costboost.search_space import Choices, Interval, draw_params
     from costboost.shape_functions import importance, shapes
     from costboost.splits import Split, folds, holdout
+    from costboost.stages import staged_table
     from costboost.terms import Terms
     from costboost.thresholds import FoundThreshold, empirical_threshold, find_threshold
 
@@ -216,7 +216,6 @@ _HOMES = {
         "net_benefit_curve",
         "pr_curve",
         "roc_curve",
-        "staged_table",
     ),
     "decisions": ("Decisions", "correct_priors", "decide", "decide_by_label", "decide_by_threshold"),
     "drift": ("Drift", "category_drift", "number_drift", "stability_index"),
@@ -242,6 +241,7 @@ _HOMES = {
     "search_space": ("Choices", "Interval", "draw_params"),
     "shape_functions": ("importance", "shapes"),
     "splits": ("Split", "folds", "holdout"),
+    "stages": ("staged_table",),
     "terms": ("Terms",),
     "thresholds": ("FoundThreshold", "empirical_threshold", "find_threshold"),
 }

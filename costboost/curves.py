@@ -7,19 +7,17 @@ probability is compared with a threshold, a row is positive when it lies above.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.costs import costs_of_true_class
 from costboost.metrics.margins import margins
 from costboost.metrics.threshold_table import threshold_table
 from costboost.metrics.undefined import UndefinedMetricError, defined
 from costboost.metrics.weighted import row_weights
 from costboost.reliability import calibration_line, reliability_table
-from costboost.thresholds import least_cost
 
 __all__ = [
     "brier_curve",
@@ -28,7 +26,6 @@ __all__ = [
     "net_benefit_curve",
     "pr_curve",
     "roc_curve",
-    "staged_table",
 ]
 
 MAX_POINTS = 512
@@ -301,83 +298,6 @@ def margin_distribution(
         "margin": levels[kept].tolist(),
         "share": np.minimum(share[kept], 1.0).tolist(),
     }
-
-
-def staged_table(
-    y_codes: NDArray[np.intp],
-    staged_scores: Iterable[Floats],
-    costs: Floats,
-    *,
-    serves: Sequence[int | None],
-    positive: int | None = None,
-    threshold: float = 0.0,
-    scales: Sequence[float] | None = None,
-    sample_weight: Floats | None = None,
-) -> Curve:
-    """What rows cost after each round of a booster.
-
-    Parameters
-    ----------
-    y_codes : ndarray of shape (n,), int
-    staged_scores : iterable of ndarrays of shape (n,) or (n, K)
-        One per round, as `staged_decision_function` gives them. Of two classes, rising with the positive one.
-    costs : ndarray of shape (K, A) or (n, K, A), float64
-    serves : sequence of A class indices, None for a review
-        The first action that serves a class is the one taken.
-    positive : int, optional
-        Index of the positive class of two; class 1 when left out.
-    threshold : float, default 0
-        Two classes: `vote_threshold_` of the booster.
-    scales : sequence of float, optional
-        Sum of the votes up to each round, for margins.
-    sample_weight : ndarray of shape (n,), optional
-
-    Returns
-    -------
-    dict of lists
-        `round`, from 1; `expected_cost` of the vote, in money per row; of two classes
-        `least_expected_cost`, at the best threshold on the score; with scales `minimum_margin` and
-        `average_margin`. Of more than 512 rounds the last, the cheapest and even steps are kept.
-
-    Examples
-    --------
-    >>> stages = [np.array([1.0, 1.0]), np.array([0.5, 1.5])]
-    >>> staged_table(np.array([0, 1]), stages, np.array([[0.0, 1.0], [9.0, 0.0]]), serves=(0, 1))
-    {'round': [1, 2], 'expected_cost': [0.5, 0.5], 'least_expected_cost': [0.5, 0.0]}
-    """
-    weight = row_weights(y_codes, sample_weight)
-    own = costs_of_true_class(costs, y_codes)
-    priced = own[:, [serves.index(k) for k in range(costs.shape[-2])]] * (weight / weight.sum())[:, None]
-    chosen = 1 if positive is None else positive
-    table: Curve = {"round": []}
-    for number, scores in enumerate(staged_scores, start=1):
-        if scores.ndim == 1:
-            labels = np.where(scores > threshold, chosen, 1 - chosen)
-            least = least_cost(scores, priced[:, chosen], priced[:, 1 - chosen])
-            table.setdefault("least_expected_cost", []).append(least)
-        else:
-            labels = scores.argmax(axis=1)
-        table["round"].append(number)
-        paid = math.fsum(priced[np.arange(len(priced)), labels].tolist())
-        table.setdefault("expected_cost", []).append(paid)
-        if scales is not None:
-            at_most = margins(y_codes, scores, positive)[weight > 0] / scales[number - 1]
-            table.setdefault("minimum_margin", []).append(float(at_most.min()))
-            mean = math.fsum((weight[weight > 0] * at_most).tolist()) / math.fsum(weight.tolist())
-            table.setdefault("average_margin", []).append(mean)
-    return _some_rounds({name: table[name] for name in sorted(table, key=_COLUMNS.index)})
-
-
-_COLUMNS = ("round", "expected_cost", "least_expected_cost", "minimum_margin", "average_margin")
-
-
-def _some_rounds(table: Curve) -> Curve:
-    rounds = len(table["round"])
-    if rounds <= MAX_POINTS:
-        return table
-    even = np.rint(np.linspace(0, rounds - 1, MAX_POINTS - 1)).astype(np.intp)
-    kept = np.unique([*even, np.argmin(table["expected_cost"])])
-    return {name: [values[t] for t in kept] for name, values in table.items()}
 
 
 # Counting
