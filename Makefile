@@ -16,10 +16,11 @@ FUZZ_SEED := $(or $(SEED),$(strip $(shell od -An -N4 -tu4 /dev/urandom)))
 JOBS := queue.py $(patsubst %,db/%.py,checkpoints executors jobs) $(patsubst %,domain/%.py,intake_jobs training) \
     $(patsubst %,usecases/%.py,attempts checkpoints intake_jobs jobs workers) \
     $(patsubst %,workers/%.py,attempt clerk keeper messenger slots supervisor sweeper)
-BRANCHES := $(addprefix costboost/,cost_cells.py cost_ranges.py cost_specs.py costs.py decisions.py review.py thresholds.py) \
+BRANCHES := $(addprefix costboost/,actions.py cost_cells.py cost_ranges.py cost_specs.py costs.py decisions.py priors.py review.py \
+    thresholds.py) \
     $(addprefix service/,artifacts/*.py api/access.py api/rates.py db/api_keys.py domain/access.py ui/session.py \
     usecases/access.py usecases/api_keys.py $(JOBS))
-BRANCH_TESTS := $(patsubst %,tests/costboost/test_%.py,cost_ranges cost_specs costs decisions review thresholds) \
+BRANCH_TESTS := $(patsubst %,tests/costboost/test_%.py,actions cost_ranges cost_specs costs decisions priors review thresholds) \
     $(addprefix tests/service/,artifacts api/test_access.py api/test_quotas.py test_storage_faults.py \
     ui/test_session.py usecases/test_access.py \
     usecases/test_attempts.py usecases/test_checkpoints.py usecases/test_late_steps.py usecases/test_sweeping.py \

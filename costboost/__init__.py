@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from costboost.actions import Action, Review
     from costboost.boosting._base import CostSensitiveBooster
     from costboost.boosting.ada_boost import AdaBoostClassifier, AdaMECClassifier, CGAdaClassifier
     from costboost.boosting.ada_boost_nu import AdaBoostNuClassifier
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from costboost.calibration.calibrator import Calibrator, fit_calibrator
     from costboost.cost_cells import CostCell
     from costboost.cost_ranges import CostRangeReport, cost_range_report
-    from costboost.cost_specs import Action, CostSpec, Review
+    from costboost.cost_specs import CostSpec
     from costboost.costs import CostMatrix, UnreasonableCostsError, regrets, unreasonable_rows
     from costboost.curves import (
         brier_curve,
@@ -48,13 +49,7 @@ if TYPE_CHECKING:
         pr_curve,
         roc_curve,
     )
-    from costboost.decisions import (
-        Decisions,
-        correct_priors,
-        decide,
-        decide_by_label,
-        decide_by_threshold,
-    )
+    from costboost.decisions import Decisions, decide, decide_by_label, decide_by_threshold
     from costboost.drift import Drift, category_drift, number_drift, stability_index
     from costboost.explain import CostsWithout, Explainer, Explanation, costs_without
     from costboost.features import FeatureEncoder
@@ -67,6 +62,7 @@ if TYPE_CHECKING:
     from costboost.mixture.classifier import MixtureClassifier
     from costboost.model import CostSensitiveModel
     from costboost.persistence import ArtifactError, dump, load, load_scorer
+    from costboost.priors import correct_priors
     from costboost.realised import RealisedCost, realised_cost
     from costboost.registry import ALGORITHMS, DEFAULT_ALGORITHM, Algorithm
     from costboost.reliability import calibration_line, reliability_table
@@ -183,6 +179,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "actions": ("Action", "Review"),
     "boosting._base": ("CostSensitiveBooster",),
     "boosting.ada_boost": ("AdaBoostClassifier", "AdaMECClassifier", "CGAdaClassifier"),
     "boosting.ada_boost_nu": ("AdaBoostNuClassifier",),
@@ -206,7 +203,7 @@ _HOMES = {
     "boosting.soft_boost": ("SoftBoostClassifier",),
     "calibration.calibrator": ("Calibrator", "fit_calibrator"),
     "cost_cells": ("CostCell",),
-    "cost_specs": ("Action", "CostSpec", "Review"),
+    "cost_specs": ("CostSpec",),
     "cost_ranges": ("CostRangeReport", "cost_range_report"),
     "costs": ("CostMatrix", "UnreasonableCostsError", "regrets", "unreasonable_rows"),
     "curves": (
@@ -217,7 +214,7 @@ _HOMES = {
         "pr_curve",
         "roc_curve",
     ),
-    "decisions": ("Decisions", "correct_priors", "decide", "decide_by_label", "decide_by_threshold"),
+    "decisions": ("Decisions", "decide", "decide_by_label", "decide_by_threshold"),
     "drift": ("Drift", "category_drift", "number_drift", "stability_index"),
     "explain": ("CostsWithout", "Explainer", "Explanation", "costs_without"),
     "features": ("FeatureEncoder",),
@@ -230,6 +227,7 @@ _HOMES = {
     "mixture.classifier": ("MixtureClassifier",),
     "model": ("CostSensitiveModel",),
     "persistence": ("ArtifactError", "dump", "load", "load_scorer"),
+    "priors": ("correct_priors",),
     "realised": ("RealisedCost", "realised_cost"),
     "registry": ("ALGORITHMS", "DEFAULT_ALGORITHM", "Algorithm"),
     "reliability": ("calibration_line", "reliability_table"),

@@ -11,76 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from costboost.actions import Action, Review, check_actions, class_actions, serving_actions
 from costboost.cost_cells import Columns, CostCell
-from costboost.costs import LARGEST_COST, UnreasonableCostsError
-
-# The class an action serves when none is given is found where every cost column holds this amount:
-# large, so that per-row losses outweigh fixed handling fees, as they do for the rows that matter.
-_TYPICAL_AMOUNT = 1e6
-
-
-class UnservedActionsError(ValueError):
-    """It is not clear which class some actions are for; `actions` names them."""
-
-    def __init__(self, actions: tuple[str, ...]) -> None:
-        named = ", ".join(map(repr, actions))
-        super().__init__(f"cheapest for no class, so say which class they are for: the actions {named}")
-        self.actions = actions
-
-    def __reduce__(self) -> tuple[type[UnservedActionsError], tuple[tuple[str, ...]]]:
-        return type(self), (self.actions,)
-
-
-@dataclass(frozen=True)
-class Action:
-    """Something that can be done with a row, and the index of the class it serves (None: a review).
-
-    Examples
-    --------
-    >>> Action("decline", serves=1), Action("review", serves=None).serves
-    (Action(name='decline', serves=1), None)
-    """
-
-    name: str
-    serves: int | None
-
-
-@dataclass(frozen=True)
-class Review:
-    """A person looks at the row: pays `fee`, then decides rightly with the accuracy of its true class.
-
-    Parameters
-    ----------
-    fee : float
-        Money per reviewed row, >= 0.
-    accuracy : tuple of float
-        Probability of the right decision, one per class, in the order of the classes.
-    capacity : int, optional
-        Rows that can be reviewed per `per` (a name such as "day"; None: per file).
-    shadow_price : float, default 0
-        Least net benefit for which a review is worth its place.
-
-    Examples
-    --------
-    >>> Review(fee=4.0, accuracy=(0.99, 0.9), capacity=200, per="day").capacity
-    200
-    """
-
-    fee: float
-    accuracy: tuple[float, ...]
-    capacity: int | None = None
-    shadow_price: float = 0.0
-    per: str | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "accuracy", tuple(float(share) for share in self.accuracy))
-        for name, price in (("fee", self.fee), ("shadow_price", self.shadow_price)):
-            if not 0 <= price <= LARGEST_COST:
-                raise ValueError(f"the {name} of a review must be finite and not negative, not {price}")
-        if not all(0 <= share <= 1 for share in self.accuracy):
-            raise ValueError("the accuracy of a review must lie in [0, 1] for every class")
-        if self.capacity is not None and self.capacity < 0:
-            raise ValueError(f"the capacity of a review must not be negative, not {self.capacity}")
+from costboost.costs import UnreasonableCostsError
 
 
 @dataclass(frozen=True)
@@ -116,7 +49,7 @@ class CostSpec:
 
     def __post_init__(self) -> None:
         _check_classes(self.classes, self.positive)
-        _check_actions(self.actions, len(self.classes), self.review)
+        check_actions(self.actions, len(self.classes), self.review)
         shape = (len(self.classes), len(self._priced))
         if len(self.cells) != shape[0] or any(len(row) != shape[1] for row in self.cells):
             raise ValueError(f"{shape[0]} classes and {shape[1]} actions need {shape[0]} x {shape[1]} costs")
@@ -136,7 +69,7 @@ class CostSpec:
         cells = ((CostCell.of(tn), CostCell.of(fp)), (CostCell.of(fn), CostCell.of(tp)))
         if positive == 0:
             cells = ((cells[1][1], cells[1][0]), (cells[0][1], cells[0][0]))
-        return cls(tuple(classes), positive, _class_actions(classes), cells)
+        return cls(tuple(classes), positive, class_actions(classes), cells)
 
     @classmethod
     def from_matrix(
@@ -149,7 +82,7 @@ class CostSpec:
         cells = tuple(tuple(CostCell.of(cost) for cost in row) for row in matrix)
         if positive is None and len(classes) == 2:
             positive = 1
-        return cls(tuple(classes), positive, _class_actions(classes), cells)
+        return cls(tuple(classes), positive, class_actions(classes), cells)
 
     @classmethod
     def from_actions(
@@ -180,12 +113,7 @@ class CostSpec:
             if true not in classes or name not in priced:
                 raise ValueError(f"there is no cost cell for class {true!r} and action {name!r}")
         cells = tuple(tuple(CostCell.of(costs.get((true, name), 0.0)) for name in priced) for true in classes)
-        known = dict(zip(priced, _cheapest_for(cells), strict=True))
-        known |= {name: k for k, name in enumerate(classes) if name in known}
-        lost = tuple(a for a in actions if isinstance(a, str) and known[a] is None)
-        if lost:
-            raise UnservedActionsError(lost)
-        complete = tuple(a if isinstance(a, Action) else Action(a, known[a]) for a in actions)
+        complete = serving_actions(actions, classes, dict(zip(priced, zip(*cells, strict=True), strict=True)))
         if positive is None and len(classes) == 2:
             positive = 1
         return cls(tuple(classes), positive, complete, cells, review)
@@ -365,10 +293,6 @@ class CostSpec:
         return [(true, a, right) for a in wrong if not costs[a] > costs[right]]
 
 
-def _class_actions(classes: Sequence[str]) -> tuple[Action, ...]:
-    return tuple(Action(name, k) for k, name in enumerate(classes))
-
-
 def _check_classes(classes: tuple[str, ...], positive: int | None) -> None:
     if len(classes) < 2 or len(set(classes)) != len(classes):
         raise ValueError(f"costs need at least two classes with different names, not {list(classes)}")
@@ -376,29 +300,6 @@ def _check_classes(classes: tuple[str, ...], positive: int | None) -> None:
         raise ValueError("two classes need a positive one, more than two have none")
     if positive not in (None, 0, 1):
         raise ValueError(f"the positive class is given by its index, 0 or 1, not {positive!r}")
-
-
-def _check_actions(actions: tuple[Action, ...], n_classes: int, review: Review | None) -> None:
-    names = [action.name for action in actions]
-    if len(set(names)) != len(names):
-        raise ValueError(f"actions need different names, not {names}")
-    served = [action.serves for action in actions if action.serves is not None]
-    if not served or not all(0 <= k < n_classes for k in served):
-        raise ValueError("each action other than the review serves one of the classes")
-    reviews = len(actions) - len(served)
-    if reviews > 1 or reviews != (review is not None):
-        raise ValueError("costs have at most one review action, given together with its fee and accuracy")
-    if review is not None and len(review.accuracy) != n_classes:
-        raise ValueError(f"the review needs an accuracy for each of the {n_classes} classes")
-
-
-def _cheapest_for(cells: tuple[tuple[CostCell, ...], ...]) -> list[int | None]:
-    """For each action the first class for which it is the cheapest."""
-    names = {name for row in cells for cell in row for name in cell.per}
-    typical = {name: np.array([_TYPICAL_AMOUNT]) for name in names}
-    costs = np.array([[cell.evaluate(typical, 1)[0] for cell in row] for row in cells])
-    cheapest = costs <= costs.min(axis=1, keepdims=True)
-    return [int(column.argmax()) if column.any() else None for column in cheapest.T]
 
 
 def _beats(costs: NDArray[np.float64], better: int, worse: int) -> bool:

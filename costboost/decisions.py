@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.costs import LARGEST_COST
+from costboost.priors import is_distribution, sum_columns
 
 REVIEW_LABEL = -1
 """The label of a row that is sent to review: no class yet."""
 
 # Regrets of one true class that differ by no more than this share are the same number written differently.
 _SAME = 1e-12
-_SUM_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -240,46 +240,6 @@ def decide_by_threshold(
     return _decisions(followed.decision, serves, followed.expected_cost, cut, followed.thresholds)
 
 
-def correct_priors(
-    probabilities: NDArray[np.float64], old: NDArray[np.float64], new: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Move probabilities from the class shares of training to other ones (Saerens et al. 2002, equation 2.4).
-
-    Parameters
-    ----------
-    probabilities : ndarray of shape (n, K), float64
-    old, new : ndarray of shape (K,), float64
-        Class shares, each summing to 1; those of training are positive.
-
-    Returns
-    -------
-    ndarray of shape (n, K), float64
-        Proportional to p_k new_k / old_k.
-
-    Raises
-    ------
-    ValueError
-        The shares are no distribution, or a row has no class left that is possible.
-
-    Examples
-    --------
-    >>> correct_priors(np.array([[0.5, 0.5]]), np.array([0.5, 0.5]), np.array([0.9, 0.1]))
-    array([[0.9, 0.1]])
-    """
-    for name, shares in (("old", old), ("new", new)):
-        if shares.shape != probabilities.shape[1:] or not _is_distribution(shares[None, :]):
-            raise ValueError(f"the {name} priors must give each class a share, with sum 1")
-    if not (old > 0).all():
-        raise ValueError("the old priors must be positive: a class without rows cannot be corrected")
-    if np.array_equal(old, new):
-        return probabilities.copy()
-    weighted = probabilities * (new / old)
-    total = _sum_columns(weighted)
-    if not (total > 0).all():
-        raise ValueError("the new priors leave some row without a possible class")
-    return weighted / total[:, None]
-
-
 def _checked(
     probabilities: NDArray[np.float64], costs: NDArray[np.float64], serves: Sequence[int | None]
 ) -> NDArray[np.float64]:
@@ -290,26 +250,13 @@ def _checked(
     shape = (n_classes, len(serves))
     if costs.shape not in (shape, (n, *shape)):
         raise ValueError(f"costs must have shape {shape} or {(n, *shape)}, not {costs.shape}")
-    if not _is_distribution(probabilities):
+    if not is_distribution(probabilities):
         raise ValueError("the probabilities of each row must lie in [0, 1] and sum to 1")
     if not (np.abs(costs) <= LARGEST_COST).all():
         raise ValueError(f"costs must be finite and at most {LARGEST_COST}")
     if not any(k is not None for k in serves):
         raise ValueError("at least one action must serve a class")
     return np.broadcast_to(costs, (n, *shape))
-
-
-def _is_distribution(shares: NDArray[np.float64]) -> bool:
-    # NaN fails the first comparison.
-    return bool((shares >= 0.0).all() and (np.abs(_sum_columns(shares) - 1.0) <= _SUM_TOLERANCE).all())
-
-
-def _sum_columns(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    # Column after column: numpy's own sum may add in another order when the shape changes.
-    total = values[:, 0].copy()
-    for k in range(1, values.shape[1]):
-        total += values[:, k]
-    return total
 
 
 def _expected_costs(probabilities: NDArray[np.float64], prices: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -386,7 +333,7 @@ def _class_thresholds(prices: NDArray[np.float64], serves: Sequence[int | None])
         exact &= (least[:, k] > 0) & (most - least[:, k] <= _SAME * most)
     share = np.full((n, n_classes), np.nan)
     share[exact] = least[exact].min(axis=1, keepdims=True) / least[exact]
-    return share / _sum_columns(share)[:, None]
+    return share / sum_columns(share)[:, None]
 
 
 def _decisions(

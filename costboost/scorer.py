@@ -15,8 +15,9 @@ from costboost import libm
 from costboost.calibration.calibrator import Calibrator
 from costboost.columns import Columns
 from costboost.cost_specs import CostSpec
-from costboost.decisions import Decisions, correct_priors, decide, decide_by_label, decide_by_threshold
+from costboost.decisions import Decisions, decide, decide_by_label, decide_by_threshold
 from costboost.features import FeatureEncoder
+from costboost.priors import correct_priors
 from costboost.terms import Terms
 
 __all__ = [

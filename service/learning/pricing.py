@@ -6,8 +6,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from costboost.actions import Action, Review, UnservedActionsError
 from costboost.cost_cells import CostCell
-from costboost.cost_specs import Action, CostSpec, Review, UnservedActionsError
+from costboost.cost_specs import CostSpec
 from costboost.costs import LARGEST_COST, unreasonable_rows
 from costboost.decisions import decide
 from service.domain.cost_cells import Cell

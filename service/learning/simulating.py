@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from costboost.costs import LARGEST_COST, costs_of_true_class
 from costboost.curves import evaluate_curves
-from costboost.decisions import correct_priors, decide
+from costboost.decisions import decide
 from costboost.intervals import total_interval
 from costboost.metrics.threshold_table import threshold_table
+from costboost.priors import correct_priors
 from costboost.review import plan_reviews
 from service.domain.errors import FieldError, InvalidError
 from service.learning.held_out import TestPart

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from costboost.actions import Action, Review
 from costboost.cost_cells import CostCell
-from costboost.cost_specs import Action, CostSpec, Review, UnservedActionsError
+from costboost.cost_specs import CostSpec
 from costboost.costs import UnreasonableCostsError
 from costboost.decisions import decide
 from tests.costboost.strategies import binary_specs, cells
@@ -107,28 +108,6 @@ def test_a_matrix_of_cells_has_the_classes_as_actions():
     assert spec.cell_name(2, 0) == "c x a"
     # Of two classes the second is the positive one where nothing else is said.
     assert CostSpec.from_matrix([[0, 1], [9, 0]], ("a", "b")) == CostSpec.binary(9, 1, classes=("a", "b"))
-
-
-def test_actions_serve_the_class_they_are_cheapest_for():
-    spec = CostSpec.from_actions(
-        ("legit", "fraud"),
-        ("approve", "decline"),
-        {
-            ("fraud", "approve"): CostCell(per={"amount": 1}),
-            ("legit", "decline"): CostCell(5, {"amount": 0.02}),
-            ("fraud", "decline"): 10.0,
-        },
-    )
-    assert spec.serves == (0, 1)
-    assert spec.cell_name(1, 0) == "fn"
-    assert CostSpec.from_actions(("a", "b"), ("b", "a"), {("a", "b"): 1, ("b", "a"): 1}).serves == (1, 0)
-    with pytest.raises(UnservedActionsError, match="cheapest for no class") as refused:
-        CostSpec.from_actions(
-            ("a", "b"), ("x", "y", "z"), {("a", "y"): 2, ("a", "z"): 1, ("b", "x"): 2, ("b", "z"): 1}
-        )
-    assert pickle.loads(pickle.dumps(refused.value)).actions == refused.value.actions == ("z",)
-    with pytest.raises(ValueError, match="no cost cell"):
-        CostSpec.from_actions(("a", "b"), ("a", "b"), {("a", "c"): 1})
 
 
 def test_the_review_column_is_computed():
@@ -250,19 +229,3 @@ SQUARE = ((CostCell(), CostCell(1)), (CostCell(1), CostCell()))
 def test_a_spec_that_contradicts_itself_is_refused(fields, message):
     with pytest.raises(ValueError, match=message):
         CostSpec(**{"classes": ("a", "b"), "positive": 1, "actions": TWO, "cells": SQUARE, **fields})
-
-
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"fee": -1.0}, "fee"),
-        ({"fee": NAN}, "fee"),
-        ({"shadow_price": INF}, "shadow_price"),
-        ({"accuracy": (0.5, 1.5)}, "accuracy"),
-        ({"accuracy": (0.5, NAN)}, "accuracy"),
-        ({"capacity": -1}, "capacity"),
-    ],
-)
-def test_a_review_that_cannot_be_is_refused(fields, message):
-    with pytest.raises(ValueError, match=message):
-        Review(**{"fee": 1.0, "accuracy": (1.0, 1.0), **fields})

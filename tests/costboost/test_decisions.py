@@ -10,10 +10,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from costboost.actions import Action, Review
 from costboost.cost_cells import CostCell
-from costboost.cost_specs import Action, CostSpec, Review
+from costboost.cost_specs import CostSpec
 from costboost.costs import CostMatrix
-from costboost.decisions import correct_priors, decide, decide_by_label, decide_by_threshold, decide_row
+from costboost.decisions import decide, decide_by_label, decide_by_threshold, decide_row
 from tests.costboost import naive
 from tests.costboost.strategies import cost_matrices, probabilities, row_costs
 
@@ -425,39 +426,6 @@ def test_a_threshold_needs_two_classes_and_a_number():
         decide_by_threshold(np.zeros(1), 0.5, np.full((1, 3), 1 / 3), 1 - np.eye(3), serves=(0, 1, 2))
     with pytest.raises(ValueError, match=r"^the threshold must be a number"):
         decide_by_threshold(np.zeros(1), NONE, np.full((1, 2), 0.5), 1 - np.eye(2), serves=(0, 1))
-
-
-def test_priors_worked_by_hand():
-    # Trained on 1:1, used on 9:1. p = 0.8 gives odds 4 / 9, so p' = 4 / 13.
-    corrected = correct_priors(np.array([[0.2, 0.8]]), np.array([0.5, 0.5]), np.array([0.9, 0.1]))
-    np.testing.assert_allclose(corrected, [[9 / 13, 4 / 13]])
-
-
-@given(st.data(), st.integers(2, 4))
-def test_priors_there_and_back(data, n_classes):
-    p = data.draw(probabilities(n_classes)) * 0.9 + 0.1 / n_classes
-    shares = [
-        np.random.default_rng(data.draw(st.integers(0, 99))).dirichlet(np.full(n_classes, 3.0)) for _ in "ab"
-    ]
-    there = correct_priors(p, *shares)
-    np.testing.assert_allclose(there.sum(axis=1), 1.0)
-    np.testing.assert_allclose(correct_priors(there, *shares[::-1]), p, rtol=1e-9)
-    np.testing.assert_array_equal(correct_priors(p, shares[0], shares[0].copy()), p)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ([0.0, 1.0], [0.5, 0.5], "^the old priors must be positive"),
-        ([0.5, 0.5], [0.5, 0.6], "new priors"),
-        ([0.5, 0.5], [NONE, 0.5], "new priors"),
-        ([0.5, 0.5, 0.0], [0.5, 0.5], "old priors"),
-        ([0.5, 0.5], [0.0, 1.0], "^the new priors leave some row without a possible class"),
-    ],
-)
-def test_impossible_priors_are_refused(old, new, message):
-    with pytest.raises(ValueError, match=message):
-        correct_priors(np.array([[1.0, 0.0]]), np.array(old), np.array(new))
 
 
 @pytest.mark.parametrize(

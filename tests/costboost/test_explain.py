@@ -4,12 +4,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from costboost.actions import Action, Review
 from costboost.boosting.ada_boost import CGAdaClassifier
 from costboost.calibration.calibrator import Calibrator
 from costboost.calibration.isotonic import IsotonicCalibrator
 from costboost.calibration.sigmoid import SigmoidCalibrator
 from costboost.cost_cells import CostCell
-from costboost.cost_specs import Action, CostSpec, Review
+from costboost.cost_specs import CostSpec
 from costboost.explain import Explainer, costs_without, explain
 from costboost.features import FeatureEncoder
 from costboost.learners.svm import WeightedSVM

@@ -12,8 +12,9 @@ from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
 
 from costboost import cross_fitting
+from costboost.actions import Action
 from costboost.cost_cells import CostCell
-from costboost.cost_specs import Action, CostSpec
+from costboost.cost_specs import CostSpec
 from costboost.costs import CostMatrix
 from costboost.model import CostSensitiveModel
 from costboost.registry import ALGORITHMS, make

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from costboost.actions import Action, Review
 from costboost.columns import typed_columns
-from costboost.cost_specs import Action, CostSpec, Review
+from costboost.cost_specs import CostSpec
 from costboost.costs import CostMatrix
 from costboost.decisions import decide
 from costboost.model import CostSensitiveModel

@@ -15,9 +15,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.naive_bayes import GaussianNB
 
 from costboost import persistence
+from costboost.actions import Action, Review
 from costboost.columns import typed_columns
 from costboost.cost_cells import CostCell
-from costboost.cost_specs import Action, CostSpec, Review
+from costboost.cost_specs import CostSpec
 from costboost.learners.stump import DecisionStump
 from costboost.model import CostSensitiveModel
 from costboost.persistence import ArtifactError, dump, load, load_scorer, read_header

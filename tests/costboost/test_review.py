@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from costboost.actions import Action, Review
 from costboost.cost_cells import CostCell
-from costboost.cost_specs import Action, CostSpec, Review
+from costboost.cost_specs import CostSpec
 from costboost.decisions import decide
 from costboost.review import lower_envelope, net_benefit, plan_reviews
 from tests.costboost.strategies import probabilities, row_costs

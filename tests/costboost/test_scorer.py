@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from costboost.actions import Action, Review
 from costboost.calibration.calibrator import Calibrator
 from costboost.calibration.sigmoid import SigmoidCalibrator
-from costboost.cost_specs import Action, CostSpec, Review
+from costboost.cost_specs import CostSpec
 from costboost.features import FeatureEncoder
 from costboost.scorer import Scorer
 from costboost.terms import Terms

@@ -13,9 +13,10 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_validat
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from costboost.actions import Action, Review
 from costboost.boosting.ada_boost import CGAdaClassifier
 from costboost.cost_cells import CostCell
-from costboost.cost_specs import Action, CostSpec, Review
+from costboost.cost_specs import CostSpec
 from costboost.costs import CostMatrix
 from costboost.metrics.undefined import UndefinedMetricError
 from costboost.model import CostSensitiveModel

@@ -5,11 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from costboost.actions import Action, Review
 from costboost.calibration.calibrator import Calibrator
 from costboost.calibration.isotonic import IsotonicCalibrator
 from costboost.calibration.sigmoid import SigmoidCalibrator
 from costboost.cost_cells import CostCell
-from costboost.cost_specs import Action, CostSpec, Review
+from costboost.cost_specs import CostSpec
 from costboost.costs import unreasonable_rows
 from costboost.features import FeatureEncoder
 from costboost.scorer import Scorer

@@ -3,8 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from costboost.actions import Action, Review
 from costboost.cost_cells import CostCell
-from costboost.cost_specs import Action, CostSpec, Review
+from costboost.cost_specs import CostSpec
 from costboost.training_costs import TrainingCosts, without_currency
 
 Y = np.array([0, 1, 1, 0])
