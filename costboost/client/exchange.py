@@ -7,6 +7,7 @@ operation, retries and paging among them, is written once.
 
 import functools
 import json
+import logging
 import random
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator, Mapping
@@ -20,6 +21,9 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeAlias, TypeVar, cas
 import httpx2
 
 from costboost.client.errors import ApiError, UnreachableError
+
+#: Says at INFO why a request is sent again.
+log = logging.getLogger("costboost.client")
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -121,7 +125,9 @@ def ask(request: Request, retries: int) -> Plan[httpx2.Response]:
         if left == 0 or not _is_worth_another(request, outcome):
             raise _error_of(outcome)
         # Many clients that were refused at one moment shall not all come back at one.
-        yield Pause(_told_pause(outcome) or pause * random.uniform(0.5, 1.0))  # noqa: S311  no secret
+        seconds = _told_pause(outcome) or pause * random.uniform(0.5, 1.0)  # noqa: S311  no secret
+        log.info("%s; trying again in %.1f s", _met(outcome), seconds)
+        yield Pause(seconds)
         pause = min(2 * pause, _LONGEST_PAUSE)
     raise AssertionError("the last try has returned or raised")
 
@@ -149,10 +155,16 @@ def _error_of(outcome: Outcome) -> ApiError | UnreachableError:
     if isinstance(outcome, httpx2.Response):
         return ApiError(outcome.status_code, problem_of(outcome), outcome.headers.get("x-request-id", ""))
     assert outcome is not None
-    met = f"{type(outcome).__name__}: {outcome}"
+    met = f"{_met(outcome)}: {outcome}"
     error = UnreachableError(f"no answer from {outcome.request.url} ({met}): does the service run there?")
     error.__cause__ = outcome
     return error
+
+
+def _met(outcome: Outcome) -> str:
+    if isinstance(outcome, httpx2.Response):
+        return f"status {outcome.status_code}"
+    return type(outcome).__name__
 
 
 def problem_of(answer: httpx2.Response) -> Mapping[str, Any]:

@@ -1,6 +1,7 @@
 """Options that several commands have, and how they are read."""
 
 import json
+import logging
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -89,9 +90,11 @@ def settings_of(data_dir: Path | None, **overrides: Any) -> "Settings":
 
 
 def client_of(url: str | None) -> "Client":
-    """The service; on this machine if nobody says where."""
+    """The service; on this machine if nobody says where. Why it is asked again is told as it happens."""
     from costboost.client import Client
 
+    logging.basicConfig(format="costboost: %(message)s")
+    logging.getLogger("costboost.client").setLevel(logging.INFO)
     return Client(url)
 
 

@@ -361,9 +361,12 @@ def test_feedback_is_read_from_a_file(asked: Run, service: Service, payments: Pa
     assert asked("feedback", "odd.csv").status == 2
 
 
-def test_nobody_at_the_address_is_status_1(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nobody_at_the_address_is_status_1(
+    run: Run, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.setattr("costboost.client.exchange._FIRST_PAUSE", 0.0)
     done = run("models", "list", "--url", "http://127.0.0.1:1")
     assert done.status == 1
     assert "no answer" in done.err
     assert "`costboost serve` starts one" in done.err
+    assert caplog.messages == ["ConnectError; trying again in 0.0 s"] * 5
