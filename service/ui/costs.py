@@ -37,7 +37,7 @@ def list_costs(request: Request, wired: Wired, tenant: Tenant, after: After = No
     """List what is stored, newest first."""
     found = cost_specs.list_cost_specs(wired.readers, tenant, FETCH, after)
     part = part_of(found, key=lambda one: one.id)
-    reviews = [(one, cost_specs.review_costs(one.costs)) for one in part.lines]
+    reviews = [(one, cost_specs.review_kept(one.costs)) for one in part.lines]
     return render(request, "costs.html", specs=reviews, after=part.after)
 
 
@@ -99,7 +99,7 @@ def show_costs(
 ) -> Response:
     """Show one revision and what it leads to; `dataset` is the table that it was made for."""
     found = cost_specs.read_cost_spec(wired.readers, tenant, cost_spec)
-    review = cost_specs.review_costs(found.costs)
+    review = cost_specs.review_kept(found.costs)
     return render(
         request,
         "cost_spec.html",

@@ -30,9 +30,10 @@ def test_jobs_and_costs_of_older_rules_are_read(fresh_service: Service) -> None:
             session.add(row)
     [listed] = fresh_service.http.get("/v1/training-jobs").json()["data"]
     assert fresh_service.http.get(f"/v1/training-jobs/{listed['id']}").status_code == 200
-    for path in ("/v1/cost-specs", "/v1/cost-specs/cs_zero", "/v1/cost-specs/cs_odd"):
-        answer = fresh_service.http.get(path)
-        assert answer.status_code == 200, answer.text
+    for path in ("", "/cs_zero", "/cs_odd"):
+        for listing in ("/v1/cost-specs", "/ui/costs"):
+            answer = fresh_service.http.get(listing + path)
+            assert answer.status_code == 200, answer.text
     body = {"model": "old", "dataset": listed["dataset"], "cost_spec": "cs_odd"}
     refused = fresh_service.http.post("/v1/training-jobs/validate", json=body)
     assert refused.status_code == 422, refused.text
