@@ -135,3 +135,8 @@ class ModelView:
     latest_version: int | None
     versions: int
     features: frozenset[str]
+
+    @property
+    def champion(self) -> int | None:
+        """The version that answers where a request names none; None where no alias says so."""
+        return next((alias.version_number for alias in self.aliases if alias.name == CHAMPION), None)

@@ -9,7 +9,7 @@ from starlette.responses import RedirectResponse, Response
 from service.api.access import opened_by
 from service.api.context import Sender, Wired
 from service.domain.errors import NotFoundError
-from service.domain.models import CHAMPION, ModelView, Version
+from service.domain.models import ModelView, Version
 from service.domain.training import TrainingJob
 from service.ui.lists import FETCH, After, part_of
 from service.ui.rendering import render
@@ -59,8 +59,7 @@ def show_overview(request: Request, wired: Wired, sender: Sender, after: After =
 
 
 def _line(wired: Wiring, tenant: str, view: ModelView) -> Line:
-    aliases = {alias.name: alias.version_number for alias in view.aliases}
-    number = aliases.get(CHAMPION, view.latest_version)
+    number = view.champion or view.latest_version
     if number is None:
         return Line(view, None, None)
     version = models.read_version(wired.readers, tenant, view.model.name, number)

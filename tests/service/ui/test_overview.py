@@ -5,6 +5,7 @@ from collections.abc import Callable
 from playwright.sync_api import Page, expect
 
 from tests.service.conftest import Service
+from tests.service.records import add_version
 from tests.service.ui.conftest import Shop, address, key
 
 
@@ -39,3 +40,13 @@ def test_an_unknown_page_leads_back(shop: Shop, page: Page) -> None:
     assert answer.status == 404
     page.get_by_role("link", name="To the overview").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Overview")
+
+
+def test_a_model_whose_champion_was_taken_away_is_listed_all_the_same(sqlite_service: Service) -> None:
+    add_version(sqlite_service.wiring, "headless")
+    gone = sqlite_service.http.delete("/v1/models/headless/aliases/champion", headers={"If-Match": "*"})
+    assert gone.status_code == 204, gone.text
+    for path, told in (("/ui/cases", "headless, version 1"), ("/ui/monitoring", "<td>–</td>")):
+        answer = sqlite_service.http.get(path)
+        assert answer.status_code == 200, path
+        assert told in answer.text
