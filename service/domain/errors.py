@@ -6,6 +6,7 @@ Details name places (field, row, column), never the submitted value.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 #: How many single faults an answer lists; the rest is counted in `errors_total`.
 MAX_LISTED_ERRORS = 20
@@ -128,6 +129,11 @@ class NotAcceptableError(CostboostError):
 
 class InvalidError(CostboostError):
     """Understood but invalid (422)."""
+
+    @classmethod
+    def at(cls, place: str, code: str, detail: str) -> Self:
+        """Make the error of one fault, of which there is no more to say than what it is and where."""
+        return cls(code, detail, [FieldError(place, code, detail)])
 
 
 class UnauthorizedError(CostboostError):

@@ -128,7 +128,7 @@ def _faults(value: Any, at: str, depth: int) -> Iterator[Fault]:
     if isinstance(value, _Token):
         yield at, "not_a_number", f"{value} {_NO_NUMBER}"
     elif isinstance(value, str):
-        if not _is_storable(value):
+        if not is_storable(value):
             yield at, "text", _NO_TEXT
     elif isinstance(value, list) and depth == MAX_DEPTH:
         yield at, "too_deep", _DEEP
@@ -142,7 +142,7 @@ def _faults(value: Any, at: str, depth: int) -> Iterator[Fault]:
 def _faults_of_object(pairs: _Pairs, at: str, depth: int) -> Iterator[Fault]:
     seen = set[str]()
     for name, value in pairs:
-        if not _is_storable(name):
+        if not is_storable(name):
             yield at, "text", f"a name in it {_NO_TEXT}"
             continue
         place = at + pointer(name)
@@ -152,5 +152,6 @@ def _faults_of_object(pairs: _Pairs, at: str, depth: int) -> Iterator[Fault]:
         yield from _faults(value, place, depth + 1)
 
 
-def _is_storable(text: str) -> bool:
+def is_storable(text: str) -> bool:
+    """Whether every database can hold a text: no NUL, no half of a surrogate pair."""
     return "\0" not in text and not any("\ud800" <= letter <= "\udfff" for letter in text)

@@ -17,7 +17,7 @@ def refuse_zero(costs: AnyCosts, at: str) -> None:
         return
     detail = "all costs are zero: no decision would cost less than another"
     place = f"{at}/costs" if isinstance(costs, ActionCosts) else at
-    raise InvalidError("zero_costs", detail, [FieldError(place, "zero_costs", detail)])
+    raise InvalidError.at(place, "zero_costs", detail)
 
 
 def unserved_actions(costs: AnyCosts, names: Sequence[str], at: str) -> InvalidError:

@@ -15,7 +15,7 @@ from costboost.labels import codes_of_classes
 from costboost.row_order import canonical_order
 from costboost.splits import holdout
 from service.domain.datasets import Dataset
-from service.domain.errors import FieldError, InvalidError
+from service.domain.errors import InvalidError
 from service.domain.training import TrainingSpec
 from service.learning.checkpoints import LIBRARIES, Checkpoints
 from service.learning.division import split_arrays, split_column, split_of
@@ -147,9 +147,7 @@ def fit(
         metrics = {**tested.metrics(spec.seed), "out_of_fold": folded_metrics}
         report = dump_report(report_of(scorer, tested, folded, tested_on.columns) | {"search": told})
     except (ValueError, ArithmeticError) as error:
-        raise InvalidError(
-            "invalid_data", str(error), [FieldError("/dataset", "invalid_data", str(error))]
-        ) from error
+        raise InvalidError.at("/dataset", "invalid_data", str(error)) from error
     seconds = time.perf_counter() - started
     return Trained(
         artifact=dump(model),

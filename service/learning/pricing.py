@@ -13,7 +13,7 @@ from costboost.costs import LARGEST_COST, unreasonable_rows
 from costboost.decisions import decide
 from service.domain.cost_cells import Cell
 from service.domain.costs import ActionCosts, BinaryCosts, MatrixCosts
-from service.domain.errors import FieldError, InvalidError
+from service.domain.errors import InvalidError
 from service.learning.cost_faults import (
     refuse_unreasonable,
     refuse_unserved_class,
@@ -183,12 +183,10 @@ def _check_classes(costs: AnyCosts, classes: Sequence[str], at: str) -> None:
     if isinstance(costs, BinaryCosts):
         if len(classes) != 2:
             detail = "fn, fp, tp and tn price two classes; write a matrix or actions for more"
-            raise InvalidError("not_binary", detail, [FieldError(at, "not_binary", detail)])
+            raise InvalidError.at(at, "not_binary", detail)
     elif sorted(costs.classes) != sorted(classes):
         detail = f"must name the {len(classes)} classes of the data, each once"
-        raise InvalidError(
-            "classes_mismatch", detail, [FieldError(f"{at}/classes", "classes_mismatch", detail)]
-        )
+        raise InvalidError.at(f"{at}/classes", "classes_mismatch", detail)
 
 
 def _sentences(spec: CostSpec, costs: Any, where: str) -> list[str]:

@@ -201,7 +201,7 @@ class Predictor:
         """
         if threshold is not None and self._scorer.positive is None:
             detail = "a threshold is for two classes"
-            raise InvalidError("not_binary", detail, [FieldError("/threshold", "not_binary", detail)])
+            raise InvalidError.at("/threshold", "not_binary", detail)
         spec = self._scorer.costs if costs is None else costs
         odd = _odd_rows(spec, columns, n)
         shares = self.shares(priors)
@@ -280,7 +280,7 @@ class Predictor:
     ) -> Explanation:
         if self._scorer.background is None:
             detail = "the version was stored without what reasons start from; train it anew"
-            raise InvalidError("not_explainable", detail, [FieldError("/explain", "not_explainable", detail)])
+            raise InvalidError.at("/explain", "not_explainable", detail)
         return self._explainer.explain(columns, top, answer=answer, priors=priors)
 
     def _inputs(self, spec: PricedCosts) -> tuple[InputColumn, ...]:
@@ -369,7 +369,7 @@ def _without(decided: Decisions, odd: NDArray[np.bool_]) -> NDArray[np.float64]:
 def impossible_priors() -> InvalidError:
     """Refuse shares that leave some row without a class it can be of."""
     detail = "the priors leave no class that some row can be of"
-    return InvalidError("invalid_priors", detail, [FieldError("/priors", "invalid_priors", detail)])
+    return InvalidError.at("/priors", "invalid_priors", detail)
 
 
 def _odd_rows(spec: PricedCosts, columns: Mapping[str, NDArray[Any]], n: int) -> NDArray[np.bool_] | None:

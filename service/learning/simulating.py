@@ -14,7 +14,7 @@ from costboost.intervals import total_interval
 from costboost.metrics.threshold_table import threshold_table
 from costboost.priors import correct_priors
 from costboost.review import plan_reviews
-from service.domain.errors import FieldError, InvalidError
+from service.domain.errors import InvalidError
 from service.learning.held_out import TestPart
 from service.learning.pricing import PricedCosts
 from service.learning.scoring import Answers, impossible_priors
@@ -88,7 +88,7 @@ def prices_of(spec: PricedCosts, columns: Mapping[str, NDArray[Any]], n: int) ->
     prices: Floats = plain.evaluate(columns, n) if plain.per_row else plain.evaluate()
     if not (np.abs(prices) <= LARGEST_COST).all():
         detail = "the costs of some rows are not finite: a column that they read is missing there"
-        raise InvalidError("cost_not_finite", detail, [FieldError("/costs", "cost_not_finite", detail)])
+        raise InvalidError.at("/costs", "cost_not_finite", detail)
     return prices
 
 
@@ -172,7 +172,7 @@ def simulate(case: Case, given: Circumstances) -> dict[str, Any]:
     p, weight = _with_priors(case, given)
     if not weight.sum() > 0:
         detail = "no row has a class that these priors allow, or any weight"
-        raise InvalidError("invalid_data", detail, [FieldError("/priors", "invalid_data", detail)])
+        raise InvalidError.at("/priors", "invalid_data", detail)
     own = costs_of_true_class(given.prices, case.codes)
     best, price, tied = _optimum(p, given)
     present = _present(case, given, p)

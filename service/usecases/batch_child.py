@@ -100,7 +100,7 @@ def _label(payload: Mapping[str, Any], raw: RawTable, inputs: set[str]) -> str |
     if payload["label_required"]:
         known = listed_for(name or "", (one for one in raw.names if one not in inputs))
         detail = f"the file has no column of this name beside those the version needs; it has {known}"
-        raise InvalidError("label_absent", detail, [FieldError("/label", "label_absent", detail)])
+        raise InvalidError.at("/label", "label_absent", detail)
     return None
 
 

@@ -14,7 +14,7 @@ from service.domain.batch_predictions import BatchPrediction, BatchSpec
 from service.domain.cost_specs import AnyCosts
 from service.domain.costs import Capacity
 from service.domain.datasets import Dataset
-from service.domain.errors import ConflictError, FieldError, InvalidError
+from service.domain.errors import ConflictError, InvalidError
 from service.domain.ids import new_id
 from service.domain.models import Version
 from service.domain.predictions import Selector
@@ -26,7 +26,7 @@ from service.usecases import jobs
 from service.usecases.datasets import Intake, Upload, guarded, kept_unless_refused
 from service.usecases.jobs import JobView
 from service.usecases.labelled_rows import check_inputs, no_review_action, no_time_column
-from service.usecases.naming import dataset_called
+from service.usecases.naming import dataset_called, unknown_dataset
 from service.usecases.scoring import Loaded, Scoring
 
 Sessions = sessionmaker[Session]
@@ -167,11 +167,11 @@ def _trained_on(session: Session, version: Version) -> Dataset | None:
 
 def _dataset_rows(asked: _Asked, dataset: Dataset | None) -> _Rows:
     if asked.spec.dataset is None:
-        raise _refused("/dataset", "missing", "name a dataset, or send a form with a file")
+        raise InvalidError.at("/dataset", "missing", "name a dataset, or send a form with a file")
     if dataset is None:
-        raise _refused("/dataset", "unknown_dataset", "there is no dataset of this id or name")
+        raise unknown_dataset()
     if asked.spec.label is not None:
-        raise _refused("/label", "exclusive", "a dataset has its label already")
+        raise InvalidError.at("/label", "exclusive", "a dataset has its label already")
     known = {column.name: column for column in dataset.columns}
     inputs = asked.loaded.predictor.inputs(asked.costs.priced)
     check_inputs(inputs, known)
@@ -196,7 +196,7 @@ def _file_rows(
     intake: Intake, asked: _Asked, upload: Upload, job_id: str, trained_on: Dataset | None
 ) -> _Rows:
     if asked.spec.dataset is not None:
-        raise _refused("/dataset", "exclusive", "the form brings a file already")
+        raise InvalidError.at("/dataset", "exclusive", "the form brings a file already")
     time = None if trained_on is None or not asked.needs_time else trained_on.column_of("time")
     row_id = None if trained_on is None else trained_on.column_of("id")
     if asked.needs_time and time is None:
@@ -270,8 +270,4 @@ def _require_dataset(session: Session, rows: _Rows, tenant: str) -> None:
     if rows.dataset_id is None:
         return
     if datasets.find_dataset(session, tenant, rows.dataset_id, lock=True) is None:
-        raise _refused("/dataset", "unknown_dataset", "there is no dataset of this id or name")
-
-
-def _refused(at: str, code: str, detail: str) -> InvalidError:
-    return InvalidError(code, detail, [FieldError(at, code, detail)])
+        raise unknown_dataset()

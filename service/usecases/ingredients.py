@@ -8,11 +8,10 @@ from sqlalchemy.orm import Session
 
 from service.domain.costs import COSTS, Costs
 from service.domain.datasets import Dataset
-from service.domain.errors import FieldError, InvalidError
 from service.domain.exports import dataset_of
 from service.domain.models import Version
 from service.domain.training import SettledSpec, TrainingSpec
-from service.usecases.naming import cost_spec_called, dataset_called
+from service.usecases.naming import cost_spec_called, dataset_called, required_cost_spec, unknown_dataset
 
 _DATASET = TypeAdapter(Dataset)
 
@@ -42,9 +41,7 @@ def place(
     if spec.cost_spec is None:
         assert spec.costs is not None
         return placed, dataset, spec.costs
-    found = cost_spec_called(session, tenant, spec.cost_spec)
-    if found is None:
-        raise _unknown("/cost_spec", "unknown_cost_spec", "there is no cost spec of this id or name")
+    found = required_cost_spec(session, tenant, spec.cost_spec)
     return placed.model_copy(update={"cost_spec": found.id}), dataset, found.costs
 
 
@@ -63,11 +60,6 @@ def of_version(session: Session, tenant: str, version: Version) -> tuple[Dataset
     return dataset, costs, None if found is None else found.currency
 
 
-def unknown_dataset() -> InvalidError:
-    """Make the error of a spec whose dataset does not exist."""
-    return _unknown("/dataset", "unknown_dataset", "there is no dataset of this id or name")
-
-
 def to_json(spec: TrainingSpec, dataset: Dataset, costs: Costs) -> dict[str, Any]:
     """Write all that a training needs as plain JSON."""
     return {
@@ -84,7 +76,3 @@ def from_json(order: dict[str, Any]) -> tuple[TrainingSpec, Dataset, Costs]:
         _DATASET.validate_python(order["dataset"]),
         COSTS.validate_python(order["costs"]),
     )
-
-
-def _unknown(pointer: str, code: str, detail: str) -> InvalidError:
-    return InvalidError(code, detail, [FieldError(pointer, code, detail)])

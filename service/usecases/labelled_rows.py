@@ -54,7 +54,7 @@ def no_time_column(per: str, at: str) -> InvalidError:
         f"a capacity per {per} needs a column of the role time, which is given in `roles` when the table is "
         "uploaded; per file needs none"
     )
-    return InvalidError("no_time_column", detail, [FieldError(at, "no_time_column", detail)])
+    return InvalidError.at(at, "no_time_column", detail)
 
 
 def no_review_action() -> InvalidError:
@@ -63,7 +63,7 @@ def no_review_action() -> InvalidError:
         "none of the actions is a review: send costs in the form with actions, one of them "
         '{"name": "review", "kind": "review"}, and with "review": {"fee": 3.5, "accuracy": {class: 0.95}}'
     )
-    return InvalidError("no_review_action", detail, [FieldError("/capacity", "no_review_action", detail)])
+    return InvalidError.at("/capacity", "no_review_action", detail)
 
 
 def codes_of(labels: TypedArray, classes: Sequence[str]) -> NDArray[np.intp]:

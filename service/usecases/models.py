@@ -164,7 +164,7 @@ def _require_two_classes(session: Session, model: Model) -> None:
     newest = registry.list_versions(session, model, 1, None)
     if newest and newest[0].schema.get("positive_class") is None:
         detail = "a control share is for two classes, of which the positive one is refused"
-        raise InvalidError("not_binary", detail, [FieldError("/control_share", "not_binary", detail)])
+        raise InvalidError.at("/control_share", "not_binary", detail)
 
 
 def _path(name: str) -> str:

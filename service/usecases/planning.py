@@ -133,7 +133,7 @@ def _never_reasonable(spec: TrainingSpec, dataset: Dataset) -> InvalidError:
         f"in each of the {dataset.rows} rows a wrong decision costs no more than the right one, so one "
         "decision is always the cheapest: check the columns, factors and bounds of the cells"
     )
-    return InvalidError("unreasonable_costs", detail, [FieldError(at, "unreasonable_costs", detail)])
+    return InvalidError.at(at, "unreasonable_costs", detail)
 
 
 def _last_version(session: Session, tenant: str, name: str) -> Version | None:

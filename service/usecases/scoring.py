@@ -11,11 +11,11 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.orm import Session, sessionmaker
 
 from service.artifacts.store import ArtifactStore
-from service.domain.errors import ConflictError, FieldError, InvalidError, NotFoundError
+from service.domain.errors import ConflictError, InvalidError, NotFoundError
 from service.domain.models import Model, Version
 from service.domain.predictions import Selector
 from service.learning import Predictor, load
-from service.usecases.naming import cost_spec_called
+from service.usecases.naming import required_cost_spec
 from service.usecases.predicting import Priced
 from service.usecases.resolution import resolve
 
@@ -136,11 +136,7 @@ class Scoring:
             There is none of this id or name, or it does not fit the version.
         """
         with self._readers() as session:
-            found = cost_spec_called(session, loaded.version.tenant_id, cost_spec)
-        if found is None:
-            detail = "there is no cost spec of this id or name"
-            fault = FieldError("/cost_spec", "unknown_cost_spec", detail)
-            raise InvalidError("unknown_cost_spec", detail, [fault])
+            found = required_cost_spec(session, loaded.version.tenant_id, cost_spec)
         costs = loaded.predictor.cost_spec(found.costs, at="/cost_spec")
         priced = Priced(costs, found.costs, found.id, found.revision)
         with self._lock:

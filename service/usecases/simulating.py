@@ -13,12 +13,12 @@ from service.artifacts.store import ArtifactStore
 from service.domain.cautions import Caution, cautions_of_test
 from service.domain.costs import Costs
 from service.domain.datasets import Dataset
-from service.domain.errors import ConflictError, FieldError, InvalidError
+from service.domain.errors import ConflictError, InvalidError
 from service.domain.models import Model, Version
 from service.domain.predictions import Selector
 from service.domain.simulations import SimulationSpec
 from service.usecases.datasets import Intake, guarded
-from service.usecases.naming import cost_spec_called, dataset_called
+from service.usecases.naming import dataset_called, required_cost_spec, unknown_dataset
 from service.usecases.resolution import resolve
 
 Sessions = sessionmaker[Session]
@@ -61,7 +61,7 @@ def simulate(readers: Sessions, intake: Intake, selector: Selector, spec: Simula
         `no_report`: the version was made before the rows set aside were kept.
     """
     if spec.costs is not None and spec.cost_spec is not None:
-        raise _refused("/cost_spec", "exclusive", "cannot be given together with costs")
+        raise InvalidError.at("/cost_spec", "exclusive", "cannot be given together with costs")
     with readers() as session:
         model, version = resolve(session, selector)
         dataset = _dataset(session, version, spec)
@@ -101,17 +101,14 @@ def _dataset(session: Session, version: Version, spec: SimulationSpec) -> Datase
     called = version.dataset_id if spec.dataset is None else spec.dataset
     dataset = None if called is None else dataset_called(session, version.tenant_id, called)
     if dataset is None and spec.dataset is not None:
-        raise _refused("/dataset", "unknown_dataset", "there is no dataset of this id or name")
+        raise unknown_dataset()
     return dataset
 
 
 def _costs(session: Session, version: Version, spec: SimulationSpec) -> Costs | None:
     if spec.cost_spec is None:
         return spec.costs
-    found = cost_spec_called(session, version.tenant_id, spec.cost_spec)
-    if found is None:
-        raise _refused("/cost_spec", "unknown_cost_spec", "there is no cost spec of this id or name")
-    return found.costs
+    return required_cost_spec(session, version.tenant_id, spec.cost_spec).costs
 
 
 @contextmanager
@@ -136,7 +133,3 @@ def _copied(store: ArtifactStore, digest: str, stack: ExitStack) -> Path:
     with store.open(digest) as source, copy.open("wb") as target:
         shutil.copyfileobj(source, target)
     return copy
-
-
-def _refused(at: str, code: str, detail: str) -> InvalidError:
-    return InvalidError(code, detail, [FieldError(at, code, detail)])

@@ -12,7 +12,7 @@ from service import learning
 from service.domain.cautions import Caution
 from service.domain.costs import COSTS, Capacity
 from service.domain.datasets import Column, InputColumn
-from service.domain.errors import FieldError, InvalidError, listed
+from service.domain.errors import InvalidError, listed
 from service.domain.nearest import listed_for
 from service.learning import Case, Predictor, PricedCosts
 from service.rows import TypedArray, read_parquet
@@ -85,12 +85,12 @@ class _Table:
         """Read columns, of some rows if not of all."""
         if self._path is None:
             detail = "the rows themselves are not here: only costs that read no column can be tried"
-            raise InvalidError("no_rows", detail, [FieldError(at, "no_rows", detail)])
+            raise InvalidError.at(at, "no_rows", detail)
         missing = [name for name in names if name not in self.columns]
         if missing:
             known = listed_for(missing[0], self.columns)
             detail = f"the dataset has no column {listed(missing)}; its columns are {known}"
-            raise InvalidError("unknown_column", detail, [FieldError(at, "unknown_column", detail)])
+            raise InvalidError.at(at, "unknown_column", detail)
         with Path(self._path).open("rb") as file:
             schema = [InputColumn(name, self.columns[name].type) for name in names]
             found = read_parquet(file, schema)
@@ -102,7 +102,7 @@ class _Table:
         texts = [name for name in names if name in self.columns and self.columns[name].type in _TEXTUAL]
         if texts:
             detail = f"costs are computed from numbers, and {listed(texts)} is none"
-            raise InvalidError("wrong_type", detail, [FieldError(at, "wrong_type", detail)])
+            raise InvalidError.at(at, "wrong_type", detail)
         return self.read(names, rows, at)
 
     def column_of(self, role: str) -> Column | None:
@@ -182,7 +182,7 @@ def _of_dataset(
     codes = codes_of(columns[table.label], predictor.classes)
     if (codes < 0).any():
         detail = "the dataset has classes that the version does not know"
-        raise InvalidError("classes_mismatch", detail, [FieldError("/dataset", "classes_mismatch", detail)])
+        raise InvalidError.at("/dataset", "classes_mismatch", detail)
     answers = predictor.predict(columns, len(codes))
     case = learning.case_of_answers(
         answers, predictor.costs, codes, None if weight is None else columns[weight.name]
