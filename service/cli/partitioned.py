@@ -174,8 +174,8 @@ class Reading:
     def read(self, path: Path) -> Rows:
         """Rows of a file that are not kept."""
         features = sorted(column.name for column in self.dataset.columns_of("feature"))
-        weight = self.dataset.column_of("weight")
-        wanted = {*features} if weight is None else {*features, weight.name}
+        weight = self.dataset.name_of("weight")
+        wanted = {*features} if weight is None else {*features, weight}
         with _named(path):
             raw = _raw(path)
             decoded = decode_table(raw, [one for one in self.dataset.input_columns if one.name in wanted])
@@ -185,7 +185,7 @@ class Reading:
         return Rows(
             np.column_stack([decoded.columns[name][~is_kept] for name in features]),
             np.array([self.codes[label] for label in labels[~is_kept]], dtype=np.intp),
-            sample_weight=None if weight is None else decoded.columns[weight.name][~is_kept],
+            sample_weight=None if weight is None else decoded.columns[weight][~is_kept],
         )
 
 

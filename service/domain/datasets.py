@@ -170,10 +170,9 @@ class Dataset:
         """Columns that have one of `roles`, in file order."""
         return tuple(column for column in self.columns if column.role in roles)
 
-    def column_of(self, role: ColumnRole) -> Column | None:
-        """The column of a role that one column can have."""
-        found = self.columns_of(role)
-        return found[0] if found else None
+    def name_of(self, role: ColumnRole) -> str | None:
+        """Name of the column of a role that one column can have."""
+        return next((column.name for column in self.columns_of(role)), None)
 
     @property
     def warnings(self) -> tuple[Notice, ...]:

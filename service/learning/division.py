@@ -57,8 +57,7 @@ def split_column(spec: TrainingSpec, dataset: Dataset) -> str | None:
     kind = spec.split.kind
     if spec.split.column is not None or kind not in ("group", "time"):
         return spec.split.column
-    found = dataset.column_of("group" if kind == "group" else "time")
-    return None if found is None else found.name
+    return dataset.name_of("group" if kind == "group" else "time")
 
 
 def split_arrays(kind: SplitKind, values: NDArray[Any] | None) -> dict[str, Any]:
@@ -68,8 +67,7 @@ def split_arrays(kind: SplitKind, values: NDArray[Any] | None) -> dict[str, Any]
 
 def division_columns(spec: TrainingSpec, dataset: Dataset) -> list[Column]:
     """Columns that :func:`rehearse` reads; none where the counts of the classes say enough."""
-    by, weight = split_column(spec, dataset), dataset.column_of("weight")
-    wanted = {by, None if weight is None else weight.name} - {None}
+    wanted = {split_column(spec, dataset), dataset.name_of("weight")} - {None}
     return [one for one in dataset.columns if one.name in wanted | {dataset.label}] if wanted else []
 
 
@@ -92,13 +90,13 @@ def rehearse(
         None when there are faults.
     faults : list of FieldError
     """
-    by, weight = split_column(spec, dataset), dataset.column_of("weight")
+    by, weight = split_column(spec, dataset), dataset.name_of("weight")
     y = _codes(dataset, columns)
     values = None if by is None else columns[by]
-    heavy = np.ones(len(y), dtype=np.bool_) if weight is None else columns[weight.name] > 0
+    heavy = np.ones(len(y), dtype=np.bool_) if weight is None else columns[weight] > 0
     faults = list(_weightless(dataset, y[heavy]))
     if weight is not None and not faults:
-        faults = list(_odd_weights(weight.name, columns[weight.name][heavy]))
+        faults = list(_odd_weights(weight, columns[weight][heavy]))
     if faults:
         return None, faults
     try:
@@ -149,9 +147,8 @@ def _blamed(spec: TrainingSpec, y: Rows, values: NDArray[Any] | None, detail: st
 
 def _weightless(dataset: Dataset, heavy: Rows) -> Iterator[FieldError]:
     if len(np.unique(heavy)) < len(dataset.classes):
-        weight = dataset.column_of("weight")
         detail = "each class needs rows with a weight above 0"
-        yield FieldError("/dataset", "no_weight", detail, column=None if weight is None else weight.name)
+        yield FieldError("/dataset", "no_weight", detail, column=dataset.name_of("weight"))
 
 
 def _odd_weights(name: str, weights: NDArray[np.float64]) -> Iterator[FieldError]:

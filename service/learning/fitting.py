@@ -169,14 +169,14 @@ def rows_of(spec: TrainingSpec, dataset: Dataset, columns: Columns, prices: Pric
     features = {column.name: column.type for column in dataset.columns_of("feature")}
     labels = columns[dataset.label]
     place = {label: code for code, label in enumerate(dataset.classes)}
-    weight, by = dataset.column_of("weight"), split_column(spec, dataset)
+    weight, by = dataset.name_of("weight"), split_column(spec, dataset)
     return TrainingRows(
         features={name: columns[name] for name in features},
         columns={name: columns[name] for name in sorted(features.keys() | prices.columns)},
         types=dict(features),
         labels=labels,
         codes=np.array([place[label] for label in labels], dtype=np.intp),
-        weight=None if weight is None else columns[weight.name],
+        weight=None if weight is None else columns[weight],
         split_by=None if by is None else columns[by],
     )
 

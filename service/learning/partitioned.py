@@ -128,8 +128,8 @@ def _class_means(dataset: Dataset, elsewhere: Columns, prices: PricedCosts, code
         )
     if len(set(labels)) < len(place):
         raise ValueError("each class needs rows to train on")
-    weight = dataset.column_of("weight")
-    weights = np.ones(len(labels)) if weight is None else elsewhere[weight.name]
+    weight = dataset.name_of("weight")
+    weights = np.ones(len(labels)) if weight is None else elsewhere[weight]
     y = np.array([place[label] for label in labels], dtype=np.intp)
     numbers = {name: values for name, values in elsewhere.items() if name != dataset.label}
     order = canonical_order(numbers, y)

@@ -35,7 +35,6 @@ def schema_of(dataset: Dataset, columns: Mapping[str, NDArray[Any]], prices: Pri
     """
     features = {column.name for column in dataset.columns_of("feature")}
     used = [column for column in dataset.columns if column.name in features | prices.columns]
-    row_id, subject = dataset.column_of("id"), dataset.column_of("subject")
     described = [_described(column, columns[column.name], column.name in prices.columns) for column in used]
     return {
         "columns": described,
@@ -43,8 +42,8 @@ def schema_of(dataset: Dataset, columns: Mapping[str, NDArray[Any]], prices: Pri
         "classes": list(dataset.classes),
         "positive_class": dataset.positive_class,
         "actions": [action.name for action in prices.actions],
-        "id": None if row_id is None else row_id.name,
-        "subject": None if subject is None else subject.name,
+        "id": dataset.name_of("id"),
+        "subject": dataset.name_of("subject"),
         "example": {column.name: _typical(column, columns[column.name]) for column in used},
     }
 

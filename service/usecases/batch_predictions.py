@@ -175,20 +175,20 @@ def _dataset_rows(asked: _Asked, dataset: Dataset | None) -> _Rows:
     known = {column.name: column for column in dataset.columns}
     inputs = asked.loaded.predictor.inputs(asked.costs.priced)
     check_inputs(inputs, known)
-    row_id, time, subject = (dataset.column_of(role) for role in ("id", "time", "subject"))
+    row_id, time, subject = (dataset.name_of(role) for role in ("id", "time", "subject"))
     if asked.needs_time and time is None:
         raise _no_time(asked)
     names = [column.name for column in inputs] + [dataset.label]
-    names += [column.name for column in (row_id, time) if column is not None]
+    names += [name for name in (row_id, time) if name is not None]
     return _Rows(
         sha256=dataset.content_sha256,
         dataset_id=dataset.id,
         rows=dataset.rows,
         columns=[{"name": name, "type": known[name].type} for name in dict.fromkeys(names)],
-        id=None if row_id is None else row_id.name,
+        id=row_id,
         label=dataset.label,
-        time=None if time is None else time.name,
-        subject=None if subject is None else subject.name,
+        time=time,
+        subject=subject,
     )
 
 
@@ -197,8 +197,8 @@ def _file_rows(
 ) -> _Rows:
     if asked.spec.dataset is not None:
         raise InvalidError.at("/dataset", "exclusive", "the form brings a file already")
-    time = None if trained_on is None or not asked.needs_time else trained_on.column_of("time")
-    row_id = None if trained_on is None else trained_on.column_of("id")
+    time = None if trained_on is None or not asked.needs_time else trained_on.name_of("time")
+    row_id = None if trained_on is None else trained_on.name_of("id")
     if asked.needs_time and time is None:
         raise _no_time(asked)
     with intake.store.spool() as target:
@@ -211,8 +211,8 @@ def _file_rows(
             "inputs": [asdict(column) for column in asked.loaded.predictor.inputs(asked.costs.priced)],
             "label": asked.spec.label or (None if trained_on is None else trained_on.label),
             "label_required": asked.spec.label is not None,
-            "id": None if row_id is None else row_id.name,
-            "time": None if time is None else time.name,
+            "id": row_id,
+            "time": time,
             "subject": asked.loaded.version.schema.get("subject"),
         }
         found = guarded(intake, TAKE_ROWS, payload)
@@ -224,7 +224,7 @@ def _file_rows(
         columns=found["columns"],
         id=found["id"],
         label=found["label"],
-        time=None if time is None else time.name,
+        time=time,
         subject=found["subject"],
     )
 

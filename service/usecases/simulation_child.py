@@ -105,16 +105,16 @@ class _Table:
             raise InvalidError.at(at, "wrong_type", detail)
         return self.read(names, rows, at)
 
-    def column_of(self, role: str) -> Column | None:
-        """The column of a role."""
-        return next((column for column in self.columns.values() if column.role == role), None)
+    def name_of(self, role: str) -> str | None:
+        """Name of the column of a role."""
+        return next((column.name for column in self.columns.values() if column.role == role), None)
 
     def periods(self, per: str, at: str) -> NDArray[Any]:
         """Number of the hour, day, week or month of each row."""
-        column = self.column_of("time")
-        if column is None:
+        name = self.name_of("time")
+        if name is None:
             raise no_time_column(per, at)
-        return periods_of(self.read([column.name], None, at)[column.name], per)
+        return periods_of(self.read([name], None, at)[name], per)
 
 
 def _capacity(payload: Mapping[str, Any], spec: PricedCosts) -> tuple[Capacity | None, str]:
@@ -176,16 +176,15 @@ def _of_dataset(
     inputs = predictor.inputs()
     check_inputs(inputs, table.columns)
     assert table.label is not None
-    weight = table.column_of("weight")
-    names = {column.name for column in inputs} | {table.label} | ({weight.name} if weight else set())
+    weight = table.name_of("weight")
+    names = {*(column.name for column in inputs), table.label, *filter(None, [weight])}
     columns = table.read(sorted(names), None, "/dataset")
     codes = codes_of(columns[table.label], predictor.classes)
     if (codes < 0).any():
         detail = "the dataset has classes that the version does not know"
         raise InvalidError.at("/dataset", "classes_mismatch", detail)
     answers = predictor.predict(columns, len(codes))
-    case = learning.case_of_answers(
-        answers, predictor.costs, codes, None if weight is None else columns[weight.name]
-    )
+    weights = None if weight is None else columns[weight]
+    case = learning.case_of_answers(answers, predictor.costs, codes, weights)
     amounts = table.amounts(spec, None, at) if spec.per_row else {}
     return case, learning.prices_of(spec, amounts, len(codes)), None
