@@ -78,7 +78,7 @@ def serve(settings: Settings, *, with_worker: bool = True) -> None:
     # uvicorn raises the signal again when it has stopped; an orderly end shall be a normal exit.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: None)
-    with _worker(settings) if with_worker else nullcontext():
+    with kept_worker(settings) if with_worker else nullcontext():
         _Server(config, app).run()
     wiring.close()
 
@@ -128,7 +128,7 @@ class _Server(uvicorn.Server):
 
 
 @contextmanager
-def _worker(settings: Settings) -> Iterator[None]:
+def kept_worker(settings: Settings) -> Iterator[None]:
     """Keep a worker process beside this one; it is asked to stop at the end."""
     command = (sys.executable, "-m", "service.worker", "--parent", str(os.getpid()))
     keeper = WorkerKeeper(environment(settings), command=command)

@@ -1,13 +1,10 @@
 """A service to talk to: a real uvicorn on a loopback port, on each database, with a worker when asked."""
 
-import os
 import random
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -20,7 +17,7 @@ import uvicorn
 from service.api.app import create_app
 from service.api.deadlines import DeadlineProtocol
 from service.domain.problems.registry import PROBLEMS
-from service.main import environment
+from service.main import kept_worker
 from service.settings import Settings, load_settings
 from service.ui.app import install
 from service.usecases.datasets import PRELOAD
@@ -44,13 +41,10 @@ class Service:
     http : httpx2.Client
         Speaks to it; refuses nothing by itself.
     wiring : Wiring
-    worker : Popen or None
-        Its worker process.
     """
 
     http: httpx2.Client
     wiring: Wiring
-    worker: subprocess.Popen[bytes] | None
 
     @property
     def settings(self) -> Settings:
@@ -122,27 +116,18 @@ def running(settings: Settings, *, with_worker: bool, preload: Sequence[str] = P
     )
     thread = threading.Thread(target=server.run, name="uvicorn")
     thread.start()
-    worker = _start_worker(settings) if with_worker else None
-    try:
-        while not server.started:
-            assert thread.is_alive(), "the server did not start"
-            time.sleep(0.01)
-        port = server.servers[0].sockets[0].getsockname()[1]
-        with httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=60.0) as http:
-            yield Service(http, wiring, worker)
-    finally:
-        server.should_exit = True
-        thread.join()
-        if worker is not None:
-            worker.terminate()
-            worker.wait(30)
-        wiring.close()
-
-
-def _start_worker(settings: Settings) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "service.worker"], env={**os.environ, **environment(settings)}
-    )
+    with kept_worker(settings) if with_worker else nullcontext():
+        try:
+            while not server.started:
+                assert thread.is_alive(), "the server did not start"
+                time.sleep(0.01)
+            port = server.servers[0].sockets[0].getsockname()[1]
+            with httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=60.0) as http:
+                yield Service(http, wiring)
+        finally:
+            server.should_exit = True
+            thread.join()
+    wiring.close()
 
 
 def settings_for(url: str, folder: Path, **more: Any) -> Settings:
