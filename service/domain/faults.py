@@ -37,9 +37,8 @@ def field_errors(errors: Sequence[Mapping[str, Any]], body: Any, prefix: str = "
 
 
 def refusal(errors: Sequence[FieldError]) -> InvalidError:
-    """Make the answer to fields that are wrong, or that this release does not have yet."""
-    is_early = any(one.code == "not_supported_yet" for one in errors)
-    return InvalidError("not_supported_yet" if is_early else "invalid", counted(errors), errors)
+    """Make the answer to fields that are wrong."""
+    return InvalidError("invalid", counted(errors), errors)
 
 
 def counted(errors: Sequence[FieldError]) -> str:

@@ -54,11 +54,6 @@ REQUESTS: dict[str, Problem] = {
         "Ask for less, or raise `COSTBOOST_MAX_JOB_SECONDS` or `COSTBOOST_MAX_JOB_MEMORY_MB` and start "
         "the service again.",
     ),
-    "not_supported_yet": Problem(
-        "Not supported yet",
-        "The field belongs to the contract, but this release cannot do it yet.",
-        "Leave the field out; the readme says what is coming.",
-    ),
     "method_not_allowed": Problem(
         "Method not allowed",
         "The path exists, but not with this method.",

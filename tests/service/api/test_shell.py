@@ -162,7 +162,7 @@ def test_garbage_on_the_wire_gets_400(sqlite_service: Service) -> None:
 
 def test_every_code_has_its_page(sqlite_service: Service) -> None:
     listed = sqlite_service.http.get("/problems")
-    assert "not_supported_yet" in listed.text
+    assert "precondition_failed" in listed.text
     page = sqlite_service.http.get("/problems/model_required")
     assert page.headers["content-type"].startswith("text/html")
     assert "Give " in page.text
