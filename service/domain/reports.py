@@ -5,8 +5,10 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, JsonValue, model_validator
 
-Numbers = Annotated[list[FiniteFloat], Field(max_length=512)]
-Levels = Annotated[list[FiniteFloat | None], Field(max_length=512)]
+#: A number of a page: more digits than these mean nothing to anybody.
+Figure = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=-1e18, le=1e18)]
+Numbers = Annotated[list[Figure], Field(max_length=512)]
+Levels = Annotated[list[Figure | None], Field(max_length=512)]
 Text = Annotated[str, Field(max_length=1024)]
 
 
@@ -158,9 +160,9 @@ class Report(_Whole):
     calibration: Literal["auto", "sigmoid", "isotonic", "none"] | None = None
 
 
-#: A number of a page: more digits than these mean nothing to anybody.
-Figure = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=-1e18, le=1e18)]
 Count = Annotated[int, Field(strict=True, ge=0, le=10**12)]
+#: The same where rows have weights.
+Rows = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0, le=1e18)]
 
 
 class _Judged(BaseModel):
@@ -188,6 +190,9 @@ class _Judged(BaseModel):
     average_margin: Figure | None = None
     review_rate: Figure | None = None
     unreasonable_rows: Count = 0
+    confusion: list[list[Rows]] | None = None
+    threshold: Figure | None = None
+    undefined: dict[Text, Text] = Field(default_factory=dict)
 
 
 class Metrics(_Judged):
@@ -214,6 +219,8 @@ class InputSchema(BaseModel):
     classes: list[Text]
     positive_class: Text | None
     actions: list[Text]
+    id: Text | None = None
+    subject: Text | None = None
     example: dict[Text, Any]
 
     @model_validator(mode="after")

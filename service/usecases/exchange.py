@@ -27,6 +27,7 @@ from service.domain.models import Version
 from service.domain.receipts import Receipt
 from service.domain.reports import Report
 from service.domain.training import SettledSpec
+from service.rows import decode_row
 from service.usecases import ingredients
 from service.usecases.evaluations import read_report
 from service.usecases.models import read_version
@@ -212,6 +213,10 @@ def _check(manifest: Manifest, files: dict[str, bytes]) -> None:
     actions = tuple(action.name for action in predictor.costs.actions)
     if (part.actions, part.serves) != (actions, tuple(predictor.costs.serves)):
         raise _refused(TEST_PART, "other_actions", "decides among other actions than the model")
+    if tuple(schema["actions"]) != actions or set(schema["cost_columns"]) != predictor.costs.columns:
+        raise _refused(MANIFEST, "other_actions", "its schema has other actions or costs than the model")
+    if decode_row(schema["example"], predictor.inputs()) is None:
+        raise _refused(MANIFEST, "other_columns", "the example of its schema is no row of the model")
     _check_metrics(manifest, part)
     assert manifest.spec.costs is not None
     learning.cost_spec(
@@ -223,6 +228,10 @@ def _check_metrics(manifest: Manifest, part: learning.TestPart) -> None:
     """Refuse metrics that say something else than the rows they are of."""
     said, found = manifest.metrics.get("total_cost"), learning.total_cost(part)
     is_same = isinstance(said, int | float) and math.isclose(said, found, rel_tol=1e-6, abs_tol=1e-6)
+    for metrics in (manifest.metrics, manifest.metrics["out_of_fold"]):
+        confusion = metrics.get("confusion")
+        shape = None if confusion is None else [len(row) for row in confusion]
+        is_same = is_same and shape in (None, [len(part.actions)] * len(part.classes))
     if manifest.metrics["rows"] != len(part.codes) or not is_same:
         raise _refused(MANIFEST, "other_metrics", f"its metrics are not those of {TEST_PART}")
 

@@ -122,6 +122,18 @@ def doubled(data: bytes) -> bytes:
     return target.getvalue()
 
 
+def _odd_schemas(schema: dict[str, Any]) -> list[tuple[dict[str, Any], str]]:
+    """Changes of a schema that something would stumble over later, each with where it is told."""
+    return [
+        ({"id": 1e308}, "/manifest.json/schema/id"),
+        ({"subject": []}, "/manifest.json/schema/subject"),
+        ({"actions": ["other", *schema["actions"][1:]]}, "/manifest.json"),
+        ({"cost_columns": []}, "/manifest.json"),
+        ({"example": {**schema["example"], "amount": "much"}}, "/manifest.json"),
+        ({"example": {**schema["example"], "merchant": {}}}, "/manifest.json"),
+    ]
+
+
 def _hostile(data: bytes) -> dict[str, tuple[bytes, int, str]]:
     """Files that must not get in, with status and pointer."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -163,7 +175,25 @@ def _hostile(data: bytes) -> dict[str, tuple[bytes, int, str]]:
                 ("savings", 1e308),
                 ("total_cost", 10**400),
                 ("specificity", "<script>"),
+                ("confusion", True),
+                ("undefined", 1),
             )
+        },
+        **{
+            f"confusion of {shape}": (
+                with_manifest(data, metrics={**manifest["metrics"], "confusion": shape}),
+                422,
+                "/manifest.json",
+            )
+            for shape in ([[1]], [[1, 2], [3]])
+        },
+        **{
+            f"schema with {change}": (
+                with_manifest(data, schema={**manifest["schema"], **change}),
+                422,
+                place,
+            )
+            for change, place in _odd_schemas(manifest["schema"])
         },
         "no example": (
             with_manifest(data, schema={**manifest["schema"], "example": {}}),
