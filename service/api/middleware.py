@@ -135,7 +135,8 @@ def _refusal(scope: Scope, limit: int) -> tuple[int, str, str] | None:
     fault = _malformed(scope)
     if fault is not None:
         return 400, "malformed", fault
-    if (header(scope, b"content-encoding") or "identity").lower() != "identity":
+    codings = [*headers_of(scope, b"content-encoding"), *headers_of(scope, b"transfer-encoding")]
+    if any(coding.lower() not in ("identity", "chunked") for coding in codings):
         detail = "a compressed body is not read; Parquet is the compressed form"
         return 415, "unsupported_media_type", detail
     length = header(scope, b"content-length") or "0"
@@ -150,7 +151,7 @@ def _malformed(scope: Scope) -> str | None:
         return "the address holds a NUL"
     if b"%" in path and not _is_utf8(unquote_to_bytes(path)):
         return "the path is not UTF-8"
-    for name in (b"host", b"origin"):
+    for name in (b"host", b"origin", b"content-type"):
         if len(headers_of(scope, name)) > 1:
             return f"the header {name.decode()} comes twice"
     return None

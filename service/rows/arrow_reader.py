@@ -31,12 +31,19 @@ def read_parquet_file(file: BinaryIO, limits: IntakeLimits) -> RawTable:
 def read_arrow_stream(file: BinaryIO, limits: IntakeLimits) -> RawTable:
     """Read an Arrow IPC stream as Arrow columns; of one that is in memory they lie in its bytes."""
     try:
-        source = pa.ipc.open_stream(file.getvalue() if isinstance(file, BytesIO) else file)
-        return _collect(source.schema, source, limits)
+        source = pa.BufferReader(file.getvalue()) if isinstance(file, BytesIO) else pa.PythonFile(file, "r")
+        batches = pa.ipc.open_stream(source)
+        table = _collect(batches.schema, batches, limits)
+        # What stands after the end would be passed over in silence, such as the rows of another stream.
+        is_whole = not source.read(1)
     except pa.ArrowMemoryError:
         raise
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise _malformed("Arrow stream") from error
+    if not is_whole:
+        detail = "something follows the end of the Arrow stream; send one stream alone"
+        raise MalformedError("malformed", detail, [FieldError("/file", "unreadable", detail)])
+    return table
 
 
 def _malformed(what: str) -> MalformedError:

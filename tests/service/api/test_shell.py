@@ -2,6 +2,8 @@
 
 import socket
 from collections.abc import Iterator
+from contextlib import closing
+from http.client import HTTPConnection
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -64,10 +66,31 @@ def test_a_host_or_origin_that_comes_twice_is_malformed(sqlite_service: Service,
         assert connection.recv(64).startswith(b"HTTP/1.1 400")
 
 
-def test_a_compressed_body_is_refused(sqlite_service: Service) -> None:
-    headers = {**JSON, "Content-Encoding": "gzip"}
-    answer = sqlite_service.http.post("/predict", content=b"\x1f\x8b", headers=headers)
+@pytest.mark.parametrize(
+    "headers",
+    [
+        [("Content-Encoding", "gzip")],
+        [("Content-Encoding", "identity"), ("Content-Encoding", "br")],
+    ],
+)
+def test_a_compressed_body_is_refused(sqlite_service: Service, headers: list[tuple[str, str]]) -> None:
+    body = iter([b"\x1f\x8b"])
+    answer = sqlite_service.http.post("/predict", content=body, headers=[*JSON.items(), *headers])
     problem(answer, 415, "unsupported_media_type")
+
+
+def test_a_body_that_is_compressed_on_its_way_is_refused(sqlite_service: Service) -> None:
+    url = sqlite_service.http.base_url
+    with closing(HTTPConnection(url.host, url.port or 80, timeout=30)) as connection:
+        connection.putrequest("POST", "/predict")
+        connection.putheader("Transfer-Encoding", "gzip, chunked")
+        connection.endheaders()
+        assert connection.getresponse().status == 415
+
+
+def test_a_body_of_two_media_types_is_refused(sqlite_service: Service) -> None:
+    headers = [*JSON.items(), ("Content-Type", "text/csv")]
+    problem(sqlite_service.http.post("/predict", content=b"{}", headers=headers), 400, "malformed")
 
 
 def test_giant_headers_are_refused(sqlite_service: Service) -> None:

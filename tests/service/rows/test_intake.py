@@ -416,6 +416,12 @@ def test_broken_arrow_files_are_malformed(refused, media_type, write):
         assert isinstance(refused(body, media_type), MalformedError)
 
 
+def test_nothing_follows_the_end_of_an_arrow_stream(refused):
+    whole = arrow(pa.table({"x": [1, 2], "label": [0, 1]}))
+    for more in (whole, b"x"):
+        assert "follows the end" in refused(whole + more, ARROW).detail
+
+
 @pytest.mark.parametrize(("media_type", "write"), WRITERS)
 def test_a_small_file_that_decodes_to_much_is_cut_off(refused, media_type, write):
     # 400 distinct texts of 4 KB, repeated: a few KB as a dictionary, 400 MB of cells.
