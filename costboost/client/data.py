@@ -28,16 +28,19 @@ class DataOperations(Asking):
         roles: Mapping[str, str] | None = None,
         types: Mapping[str, str] | None = None,
     ) -> Plan[Dataset]:
-        """Upload a table: a path, a pandas or polars DataFrame, an Arrow table, or a list of dicts.
+        """Upload a table.
 
         Parameters
         ----------
+        table : path, pandas or polars DataFrame, Arrow table, or list of dicts
         name : str, optional
             A name to find it by.
         label : str, optional
             The column that tells the class; `label` if left out.
         positive_class : str, optional
             Of two classes; the rarer one if left out.
+        classes : sequence of str, optional
+            All of them, in the order they shall have; left out, they are sorted.
         roles, types : mapping of column to role or type, optional
             Such as ``{"customer": "group"}`` and ``{"zip": "category"}``.
         """

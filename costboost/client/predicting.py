@@ -52,10 +52,15 @@ class PredictingOperations(JobOperations[J]):
 
         Parameters
         ----------
+        model : str
         rows : sequence of dict
             Columns by name, in any order.
+        version, alias : int and str, optional
+            One of them may say which version answers; the champion if left out.
         costs : dict, optional
             Others than those of the training: they move decisions, never probabilities.
+        cost_spec : str, optional
+            The same, by the id or name they are stored under (`create_cost_spec`).
         explain : int, optional
             How many reasons to give for each row.
         record : bool or "durable"
@@ -97,10 +102,17 @@ class PredictingOperations(JobOperations[J]):
 
         Parameters
         ----------
+        model : str
         table : pandas or polars DataFrame, or pyarrow Table
             Any number of rows; they are sent in parts.
+        version, alias : int and str, optional
+            One of them may say which version answers; the champion if left out.
         cost_spec : str, optional
-            Other costs, by the name they are stored under (`create_cost_spec`).
+            Other costs, by the id or name they are stored under (`create_cost_spec`).
+        priors : mapping of class to share, optional
+            Shares of the classes where the rows come from.
+        threshold : float, optional
+            Two classes: probability above which the positive one is decided, whatever the costs.
         id_column : str, optional
             Column that says which row it is; it comes first in the answer, as it was given. Left out, a
             column `id` does, else the one that was the id in training, as text.
@@ -134,6 +146,7 @@ class PredictingOperations(JobOperations[J]):
 
         Parameters
         ----------
+        model : str
         data : str, Dataset or table
             As in `train`.
         **spec

@@ -46,10 +46,14 @@ class JobOperations(Asking, Generic[J]):
             The name that the new version will belong to.
         data : str, Dataset or table
             Id or name of a dataset, or a table as in `create_dataset`: a `pathlib.Path` is one, a str is not.
-        costs : dict
-            As in the API; or name stored ones with `cost_spec`.
+        costs : dict, optional
+            As in the API.
+        cost_spec : str, optional
+            Instead of them, the id or name of stored ones.
         algorithm : str, optional
             The default if left out.
+        params : dict, optional
+            Of the algorithm; `algorithms` has them with their bounds and defaults.
         options : dict, optional
             Of a table: `label`, `positive_class`, `roles` and so on.
         **spec
@@ -107,6 +111,7 @@ class JobOperations(Asking, Generic[J]):
 
         Parameters
         ----------
+        job_id : str
         timeout : float, optional
             Seconds.
         progress : bool or callable

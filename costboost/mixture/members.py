@@ -151,7 +151,7 @@ class Members(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         sample_cost : ignored
         sample_weight : array-like of shape (n,), optional
         callback : callable, optional
-            ``callback(number, members, {})`` after each member; a true answer ends the fit with an error.
+            ``callback(number, members, {})`` after each member; what it raises ends the fit.
 
         Returns
         -------
