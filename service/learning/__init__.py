@@ -6,6 +6,7 @@ process that only scores stays light.
 
 from costboost.realised import RealisedCost
 from service.learning.algorithms import AlgorithmInfo, algorithm, algorithms, settle
+from service.learning.answers import Answers, joined, taken
 from service.learning.checking import check, check_costs
 from service.learning.checkpoints import Checkpoints, stamp_of
 from service.learning.division import Division, division_columns, rehearse
@@ -29,7 +30,7 @@ from service.learning.pricing import (
     threshold_at,
 )
 from service.learning.report import load_report
-from service.learning.scoring import Answers, Explanation, Predictor, RowAnswer, joined, load, taken
+from service.learning.scoring import Explanation, Predictor, RowAnswer, load
 from service.learning.searching import candidates
 from service.learning.simulating import (
     Case,

@@ -2,7 +2,8 @@
 
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
@@ -137,8 +138,7 @@ def fit(
         spec, told = _searched(spec, prices, fitted_on, params, progress)
         model = model_of(spec, prices)
         last = _rest_of(progress, share_of_search(spec))
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", UserWarning)
+        with texts_of_warnings() as warned:
             model.fit(fitted_on.columns, fitted_on.labels, **params, progress=last)
         scorer, tested_on = model.scorer(), rows.of(test)
         tested = judge(scorer, tested_on.columns, tested_on.codes, tested_on.weight)
@@ -154,14 +154,24 @@ def fit(
         params=dict(spec.params),
         search=told,
         metrics=metrics,
-        warnings=tuple(sorted({str(one.message) for one in caught})),
-        test_counts={name: int((tested.codes == k).sum()) for k, name in enumerate(prices.classes)},
+        warnings=tuple(warned),
+        test_counts=tested.class_counts,
         report=report,
         test_part=dump_test_part(test_part_of(tested, test)),
         schema=schema_of(dataset, fitted_on.columns, prices),
         library_versions={name: version(name) for name in LIBRARIES},
         training_seconds=round(seconds, 3),
     )
+
+
+@contextmanager
+def texts_of_warnings() -> Iterator[list[str]]:
+    """What the library warns of, each text once; complete when the block ends."""
+    texts: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield texts
+    texts += sorted({str(one.message) for one in caught})
 
 
 def rows_of(spec: TrainingSpec, dataset: Dataset, columns: Columns, prices: PricedCosts) -> TrainingRows:

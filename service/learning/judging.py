@@ -12,8 +12,8 @@ from costboost.curves import evaluate_curves
 from costboost.decisions import Decisions, decide, decide_by_label, decide_by_threshold
 from costboost.metrics.evaluation import evaluate
 from costboost.scorer import Scorer
+from service.learning.answers import Answers
 from service.learning.pricing import PricedCosts
-from service.learning.scoring import Answers
 
 Columns = Mapping[str, NDArray[Any]]
 
@@ -44,6 +44,11 @@ class Judged:
     score: NDArray[np.float64]
     decisions: Decisions
     scale: float
+
+    @property
+    def class_counts(self) -> dict[str, int]:
+        """Rows of each class."""
+        return {name: int((self.codes == k).sum()) for k, name in enumerate(self.spec.classes)}
 
     def metrics(self, seed: int) -> dict[str, Any]:
         """Money first, then the usual figures; undefined ones are None with a reason."""

@@ -1,6 +1,5 @@
 """One training on rows that no process holds: a booster fitted where they lie, calibrated and judged here."""
 
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +11,7 @@ from costboost.row_order import canonical_order
 from service.domain.datasets import Dataset
 from service.domain.errors import FieldError, InvalidError
 from service.domain.training import SplitSpec, TrainingSpec
-from service.learning.fitting import model_of, rows_of
+from service.learning.fitting import model_of, rows_of, texts_of_warnings
 from service.learning.judging import judge
 from service.learning.pricing import AnyCosts, PricedCosts, cost_spec
 
@@ -95,8 +94,7 @@ def fit_partitioned(
         given: dict[str, Any] = {"types": rows.types, "sample_weight": calibrating.weight}
         # The split was drawn where rows are: the model itself folds nothing.
         model = model_of(spec.model_copy(update={"split": SplitSpec()}), prices)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", UserWarning)
+        with texts_of_warnings() as warned:
             ready = model.prepare(calibrating.columns, calibrating.labels, **given)
             matrix = _class_means(dataset, elsewhere, prices, ready.codes)
             codes = dict(zip(dataset.classes, ready.codes.tolist(), strict=True))
@@ -107,12 +105,7 @@ def fit_partitioned(
         metrics = judged.metrics(spec.seed)
     except (ValueError, ArithmeticError) as error:
         raise InvalidError("invalid_data", str(error)) from error
-    return PartitionedTraining(
-        dump(model),
-        metrics,
-        tuple(sorted({str(one.message) for one in caught})),
-        {name: int((judged.codes == k).sum()) for k, name in enumerate(prices.classes)},
-    )
+    return PartitionedTraining(dump(model), metrics, tuple(warned), judged.class_counts)
 
 
 def _class_means(dataset: Dataset, elsewhere: Columns, prices: PricedCosts, codes: NDArray[np.intp]) -> Any:

@@ -8,8 +8,9 @@ from typing import Any, TypeAlias
 from numpy.typing import NDArray
 
 from service.domain.errors import CostboostError
+from service.learning.answers import Answers
 from service.learning.pricing import PricedCosts
-from service.learning.scoring import Answers, Predictor, load
+from service.learning.scoring import Predictor, load
 
 __all__ = ["Asked", "predict_parts"]
 

@@ -15,9 +15,10 @@ from costboost.metrics.threshold_table import threshold_table
 from costboost.priors import correct_priors
 from costboost.review import plan_reviews
 from service.domain.errors import InvalidError
+from service.learning.answers import Answers
 from service.learning.held_out import TestPart
 from service.learning.pricing import PricedCosts
-from service.learning.scoring import Answers, impossible_priors
+from service.learning.scoring import impossible_priors
 
 _ROWS: Final = 512
 

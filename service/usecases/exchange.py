@@ -136,19 +136,8 @@ def _content(manifest: Manifest, name: str, digests: list[str], size: int) -> di
 def _read(source: Path) -> tuple[Manifest, dict[str, bytes]]:
     try:
         with zipfile.ZipFile(source) as archive:
-            entries = {info.filename: info for info in archive.infolist()}
-            whole = source.stat().st_size
-            if sorted(info.filename for info in archive.infolist()) != sorted((MANIFEST, *FILES)):
-                raise _malformed(f"it must hold {MANIFEST}, {', '.join(FILES)} and nothing else")
-            if not _is_bare(source, archive):
-                raise _malformed("it must be nothing but its parts: no comment, and no bytes around them")
-            for info in entries.values():
-                # Stored and no larger than the file itself: nothing can grow on being read.
-                if info.compress_type != zipfile.ZIP_STORED or info.flag_bits & 1 or info.file_size > whole:
-                    raise _malformed("its parts must be stored as they are, neither compressed nor encrypted")
-            if entries[MANIFEST].file_size > _MAX_MANIFEST_BYTES:
-                raise _malformed("its manifest is too large")
-            parts = {name: archive.read(info) for name, info in entries.items()}
+            _check_archive(source, archive)
+            parts = {info.filename: archive.read(info) for info in archive.infolist()}
     except (
         zipfile.BadZipFile,
         struct.error,
@@ -165,6 +154,23 @@ def _read(source: Path) -> tuple[Manifest, dict[str, bytes]]:
     except ValidationError as error:
         faults = field_errors(error.errors(), value, pointer(MANIFEST))
         raise InvalidError("invalid", "the manifest is not sound", faults) from None
+
+
+def _check_archive(source: Path, archive: zipfile.ZipFile) -> None:
+    """Refuse an archive that is more than its parts, or of which a part could grow on being read."""
+    parts, whole = archive.infolist(), source.stat().st_size
+    if sorted(part.filename for part in parts) != sorted((MANIFEST, *FILES)):
+        raise _malformed(f"it must hold {MANIFEST}, {', '.join(FILES)} and nothing else")
+    if not _is_bare(source, archive):
+        raise _malformed("it must be nothing but its parts: no comment, and no bytes around them")
+    if any(not _is_stored(part) or part.file_size > whole for part in parts):
+        raise _malformed("its parts must be stored as they are, neither compressed nor encrypted")
+    if archive.getinfo(MANIFEST).file_size > _MAX_MANIFEST_BYTES:
+        raise _malformed("its manifest is too large")
+
+
+def _is_stored(part: zipfile.ZipInfo) -> bool:
+    return part.compress_type == zipfile.ZIP_STORED and not part.flag_bits & 1
 
 
 def _is_bare(source: Path, archive: zipfile.ZipFile) -> bool:
