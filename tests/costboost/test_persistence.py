@@ -111,17 +111,17 @@ def test_a_loaded_model_can_be_fitted_anew(which):
 
 def test_the_same_fit_gives_the_same_bytes_in_another_process():
     code = (
-        "import hashlib, sys, numpy as np\n"
+        "import hashlib, numpy as np\n"
         "from costboost import CostSensitiveModel, dump\n"
         "rng = np.random.default_rng(0)\n"
         "X = rng.normal(size=(200, 3)); y = (X[:, 0] + rng.normal(size=200) > 0).astype(int)\n"
-        "sys.stdout.write(hashlib.sha256(dump(CostSensitiveModel().fit(X, y))).hexdigest())"
+        "digest = hashlib.sha256(dump(CostSensitiveModel().fit(X, y))).hexdigest()\n"
     )
-    digests = {
-        subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, timeout=120).stdout
-        for _ in range(2)
-    }
-    assert len(digests) == 1
+    here: dict[str, str] = {}
+    exec(code, here)
+    command = [sys.executable, "-c", code + "print(digest)"]
+    there = subprocess.run(command, check=True, capture_output=True, text=True, timeout=120).stdout
+    assert there == here["digest"] + "\n"
 
 
 @pytest.mark.parametrize("labels", [(0, 1), (False, True), (1.0, 2.0), ("no", "yes"), (10**12, -5)])
@@ -184,22 +184,6 @@ def test_what_cannot_be_stored_is_refused():
         dump(CostSensitiveModel(make("mcada", {"n_estimators": 2, "tau": np.inf})).fit(X, y))
     with pytest.raises(NotFittedError):
         dump(CostSensitiveModel())
-
-
-def test_serving_needs_numpy_alone(tmp_path):
-    (tmp_path / "model").write_bytes(dump(fitted()))
-    code = (
-        "import sys, pathlib, numpy as np\n"
-        "from costboost import load_scorer\n"
-        "scorer = load_scorer(pathlib.Path(sys.argv[1]).read_bytes())\n"
-        "row = {'amount': np.array([3.0]), 'speed': np.array([np.nan]), 'new': np.array([1.0]),\n"
-        "       'zip': np.array([None], dtype=object)}\n"
-        "scorer.decide(row)\n"
-        "heavy = {'sklearn', 'numba', 'joblib', 'scipy', 'pandas'} & set(sys.modules)\n"
-        "assert not heavy, heavy"
-    )
-    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "model")], check=False, timeout=60)
-    assert done.returncode == 0
 
 
 # Hostile bytes

@@ -25,6 +25,16 @@ def grown_old(store: ArtifactStore) -> None:
         os.utime(store.root / digest[:2] / digest[2:4] / digest, (time.time() - 7200,) * 2)
 
 
+def dataset_row(dataset_id: str) -> DatasetRow:
+    """Row of a dataset whose bytes nobody reads."""
+    return DatasetRow(
+        id=dataset_id, tenant_id="default", name="d", media_type="text/csv",
+        sha256="0" * 64, bytes=1, content_sha256="0" * 64, rows=2, label="y",
+        classes=["0", "1"], class_counts={"0": 1, "1": 1}, positive_class="1",
+        positive_class_inferred=True, columns=[], created_at=datetime.now(UTC),
+    )  # fmt: skip
+
+
 def add_version(
     wiring: Wiring, model: str = "cards", data: bytes | None = None, schema: dict[str, Any] | None = None
 ) -> int:
@@ -32,12 +42,7 @@ def add_version(
     now = datetime.now(UTC)
     artifact = f"bytes {next(_numbers)}".encode() if data is None else data
     with wiring.sessions() as session:
-        dataset = DatasetRow(
-            id=new_id("ds"), tenant_id="default", name="d", media_type="text/csv",
-            sha256="0" * 64, bytes=1, content_sha256="0" * 64, rows=2, label="y",
-            classes=["0", "1"], class_counts={"0": 1, "1": 1}, positive_class="1",
-            positive_class_inferred=True, columns=[], created_at=now,
-        )  # fmt: skip
+        dataset = dataset_row(new_id("ds"))
         spec = TrainingSpec(model=model, dataset=dataset.id, costs={"fn": 5, "fp": 1})
         job = TrainingJob(
             id=new_id("job"), tenant_id="default", model=model, dataset_id=dataset.id, spec=spec,

@@ -21,6 +21,7 @@ from service.usecases import attempts, workers
 from service.usecases.attempts import NewVersion
 from service.usecases.jobs import cancel
 from service.wiring import Wiring, wire
+from tests.service.records import dataset_row
 
 NOW = datetime(2026, 1, 5, tzinfo=UTC)
 VERSION = NewVersion(
@@ -32,29 +33,9 @@ VERSION = NewVersion(
 def wiring(database_url: str, tmp_path: object) -> Iterator[Wiring]:
     wiring = wire(load_settings({}, database_url=database_url, store_url=f"file:{tmp_path}/store"))
     with wiring.sessions.begin() as session:
-        session.add(dataset())
+        session.add(dataset_row("ds_1"))
     yield wiring
     wiring.close()
-
-
-def dataset() -> DatasetRow:
-    return DatasetRow(
-        id="ds_1",
-        tenant_id="default",
-        name="d",
-        media_type="text/csv",
-        sha256="d" * 64,
-        bytes=1,
-        content_sha256="c" * 64,
-        rows=1,
-        label="y",
-        classes=["0", "1"],
-        class_counts={"0": 1, "1": 1},
-        positive_class="1",
-        positive_class_inferred=False,
-        columns=[],
-        created_at=NOW,
-    )
 
 
 def submit(wiring: Wiring, **spec: Any) -> str:
@@ -372,7 +353,7 @@ def test_jobs_are_listed_newest_first_by_pages_and_tenants(wiring: Wiring) -> No
 def test_a_reader_neither_waits_nor_is_waited_for(sqlite_url: str, tmp_path: object) -> None:
     wiring = wire(load_settings({}, database_url=sqlite_url, store_url=f"file:{tmp_path}/store"))
     with wiring.sessions() as writer, wiring.readers() as reader:
-        writer.add(dataset())
+        writer.add(dataset_row("ds_1"))
         writer.flush()
         assert reader.scalars(select(func.count()).select_from(DatasetRow)).one() == 0
         writer.commit()

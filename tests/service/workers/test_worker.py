@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from service.db import jobs as rows_of_jobs
-from service.db.tables import DatasetRow, ExecutorRow
+from service.db.tables import ExecutorRow
 from service.domain.errors import ConflictError
 from service.domain.ids import new_id
 from service.domain.training import JobStatus, TrainingJob, TrainingSpec
@@ -23,6 +23,7 @@ from service.usecases import jobs, workers
 from service.wiring import Wiring, wire
 from service.workers.keeper import WorkerKeeper
 from tests.service.conftest import PROMPT
+from tests.service.records import dataset_row
 
 HERE = Path(__file__).parent.parent
 #: What `python -m service.worker` does, with a stand-in for the training.
@@ -61,7 +62,7 @@ class Bench:
         self.wiring: Wiring = wire(load_settings(ours))
         self.processes: list[subprocess.Popen[bytes]] = []
         with self.wiring.sessions.begin() as session:
-            session.add(_dataset())
+            session.add(dataset_row("ds_1"))
 
     def worker(self, *arguments: str) -> subprocess.Popen[bytes]:
         process = subprocess.Popen([*COMMAND, *arguments], env={**os.environ, **self.environment})
@@ -95,26 +96,6 @@ class Bench:
             process.kill()
             process.wait()
         self.wiring.close()
-
-
-def _dataset() -> DatasetRow:
-    return DatasetRow(
-        id="ds_1",
-        tenant_id="default",
-        name="d",
-        media_type="text/csv",
-        sha256="d" * 64,
-        bytes=1,
-        content_sha256="c" * 64,
-        rows=2,
-        label="y",
-        classes=["0", "1"],
-        class_counts={"0": 1, "1": 1},
-        positive_class="1",
-        positive_class_inferred=False,
-        columns=[],
-        created_at=datetime.now(UTC),
-    )
 
 
 @pytest.fixture
