@@ -40,6 +40,7 @@ from service.api.heads import HeadAsGet
 from service.api.middleware import OriginGuard, RequestContext, RequestLimits
 from service.api.rates import Rates
 from service.api.telemetry import telemetry
+from service.api.threads import batch_threads
 from service.usecases.access import KeyRing
 from service.usecases.recording import Recorder
 from service.usecases.scoring import Scoring
@@ -131,7 +132,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     for one in threads:
         one.start()
     app.state.wiring.nursery.warm()
-    app.state.batches = predictions.batch_threads()
+    app.state.batches = batch_threads()
     try:
         yield
     finally:

@@ -17,9 +17,10 @@ from starlette.responses import Response
 
 from service.api.access import caller_of
 from service.api.context import Tenant, Wired
-from service.api.predictions import INLINE_BYTES, INLINE_ROWS, count, in_thread
+from service.api.decision_counts import count
 from service.api.probes import readyz
 from service.api.routes import DirectRoute, StrictRoute
+from service.api.threads import INLINE_BYTES, INLINE_ROWS, in_thread
 from service.domain import inference
 from service.domain.binary_tensors import binary_outputs, decode_binary, encode_binary
 from service.domain.errors import MalformedError

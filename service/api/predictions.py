@@ -1,23 +1,22 @@
 """/predict: rows in, the decision that costs least out; the database is not on the way."""
 
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from time import perf_counter
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import anyio
-import numpy as np
 from fastapi import APIRouter
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import Response
 
 from service.api.accept import preferred
 from service.api.access import caller_of
 from service.api.answers import encode
 from service.api.datasets import intake_of
-from service.api.figures import DECISIONS, EXPECTED_COST, READ, RECORD, SCORE, UNSHADOWED, WRITE
+from service.api.decision_counts import count, count_row
+from service.api.figures import READ, RECORD, SCORE, UNSHADOWED, WRITE
 from service.api.prediction_schema import OPENAPI, PREDICTED
 from service.api.prediction_streams import PART_BYTES, answer_in_parts, received
 from service.api.prediction_tables import encode_predictions
@@ -25,12 +24,12 @@ from service.api.problems import responses
 from service.api.raw_headers import header
 from service.api.routes import DirectRoute
 from service.api.single_answers import encode_row
+from service.api.threads import INLINE_BYTES, INLINE_ROWS, in_thread
 from service.domain.decision_records import DecisionRecord
 from service.domain.errors import (
     FieldError,
     InvalidError,
     NotFoundError,
-    UnavailableError,
     pointer,
 )
 from service.domain.prediction_query import NOTHING_ASKED, from_query, in_query, joined
@@ -38,7 +37,7 @@ from service.domain.predictions import PredictBody, PredictOptions, Selector, de
 from service.rows import MEDIA_TYPES, JsonRows, Sent, called_by, decode_typed, media_type_of
 from service.rows.media import JSON, NDJSON, MediaType
 from service.usecases.control import controlled
-from service.usecases.predicting import Predicted, Priced, predict, price
+from service.usecases.predicting import Priced, predict, price
 from service.usecases.recording import Recorder, records_of
 from service.usecases.scoring import Loaded, Scoring
 from service.usecases.sent_tables import read_sent
@@ -48,23 +47,10 @@ from service.wiring import Wiring
 
 router = APIRouter(route_class=DirectRoute, tags=["predictions"])
 
-#: Bodies and batches up to this size are answered on the event loop: less work than handing them to a thread.
-INLINE_BYTES = 16 * 1024
-INLINE_ROWS = 32
-#: Larger bodies that wait for a thread; more are told to come again.
-MAX_WAITING = 64
-
 RESPONSES: dict[int | str, dict[str, Any]] = {
     200: PREDICTED,
     **responses(400, 404, 406, 409, 413, 415, 422, 503),
 }
-
-Result = TypeVar("Result")
-
-
-def batch_threads() -> anyio.CapacityLimiter:
-    """Threads for larger bodies: few, so that they leave the processor to single rows."""
-    return anyio.CapacityLimiter(max(1, (os.cpu_count() or 2) - 1))
 
 
 @router.post(
@@ -357,55 +343,3 @@ async def _costs(scoring: Scoring, loaded: Loaded, wish: PredictOptions) -> Pric
         return None
     known = scoring.cached_costs(loaded, wish.cost_spec)
     return known or await anyio.to_thread.run_sync(scoring.load_costs, loaded, wish.cost_spec)
-
-
-def count(loaded: Loaded, predicted: Predicted) -> None:
-    """Count what was decided."""
-    answers = predicted.answers
-    if answers is not None:
-        expected = np.take_along_axis(answers.expected_cost, answers.decision[:, None], axis=1)
-        _expected_cost(*_named(loaded)).inc(float(expected.sum()))
-        served = np.bincount(answers.label + 1).tolist()  # a review serves no class: -1
-        for name, rows in zip(("review", *answers.classes), served, strict=False):
-            if rows:
-                _decisions(*_named(loaded), name).inc(rows)
-
-
-def count_row(loaded: Loaded, expected_cost: float, label: int) -> None:
-    """Count one decision."""
-    _expected_cost(*_named(loaded)).inc(expected_cost)
-    _decisions(*_named(loaded), loaded.predictor.classes[label] if label >= 0 else "review").inc()
-
-
-def _named(loaded: Loaded) -> tuple[str, str, str]:
-    return loaded.version.tenant_id, loaded.model.name, str(loaded.version.number)
-
-
-# Finding a figure by its labels takes longer than to count in it.
-_expected_cost = lru_cache(maxsize=1024)(EXPECTED_COST.labels)
-_decisions = lru_cache(maxsize=4096)(DECISIONS.labels)
-
-
-async def in_thread(
-    request: Request, work: Callable[..., Result], *arguments: object, is_begun: bool = False
-) -> Result:
-    """Do larger work in one of few threads, so that single rows do not wait behind it.
-
-    What has begun waits; what is new is told to come again when many wait already. What nobody waits for any
-    more is not done.
-
-    Raises
-    ------
-    UnavailableError
-        `busy`.
-    ClientDisconnect
-    """
-    threads: anyio.CapacityLimiter = request.app.state.batches
-    if not is_begun and threads.statistics().tasks_waiting >= MAX_WAITING:
-        raise UnavailableError("busy", "too many large predictions are waiting already", retry_after=1)
-    # Who has just sent all of a body is still there.
-    may_have_gone = is_begun or threads.available_tokens < 1
-    async with threads:
-        if may_have_gone and await request.is_disconnected():
-            raise ClientDisconnect
-        return await anyio.to_thread.run_sync(partial(work, *arguments), limiter=anyio.CapacityLimiter(1))
