@@ -1,9 +1,9 @@
 """/v1/batch-predictions: a table in, its decisions out as a file; done by a worker."""
 
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any, BinaryIO
+from typing import Annotated, Any
 
 import anyio.to_thread
 from fastapi import APIRouter, Query
@@ -15,6 +15,7 @@ from starlette.responses import Response, StreamingResponse
 from service.api.conditions import IMMUTABLE
 from service.api.context import Receipted, Sender, Tenant, Wired
 from service.api.datasets import intake_limiter, intake_of
+from service.api.downloads import chunks
 from service.api.job_shapes import JobErrorOut, stand_of
 from service.api.lists import ListSlice, Page, page
 from service.api.problems import responses
@@ -36,7 +37,6 @@ from service.wiring import Wiring
 router = APIRouter(route_class=StrictRoute, tags=["batch-predictions"])
 
 PATH = "/v1/batch-predictions"
-CHUNK = 1 << 20
 EXAMPLE_SPEC: JsonDict = {
     "model": "card-fraud",
     "dataset": "ds_019b76da-9a31-7cf0-9c5e-0d4c3a0d9a51",
@@ -291,13 +291,7 @@ def read_output(*, wired: Wired, tenant: Tenant, batch_prediction: str) -> Strea
         "Cache-Control": IMMUTABLE,
         "X-Content-Type-Options": "nosniff",
     }
-    return StreamingResponse(_chunks(file), headers=headers, media_type=MEDIA[output])
-
-
-def _chunks(file: BinaryIO) -> Iterator[bytes]:
-    with file:
-        while chunk := file.read(CHUNK):
-            yield chunk
+    return StreamingResponse(chunks(file), headers=headers, media_type=MEDIA[output])
 
 
 def schemas() -> dict[str, Any]:

@@ -1,9 +1,8 @@
 """/v1/datasets: tables to learn from, in and out."""
 
 import functools
-from collections.abc import Iterator
 from datetime import datetime
-from typing import Annotated, Any, BinaryIO, Literal
+from typing import Annotated, Any, Literal
 
 import anyio
 import anyio.to_thread
@@ -16,6 +15,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from service.api.accept import preferred
 from service.api.conditions import IMMUTABLE, REVALIDATE, is_unchanged, unchanged
 from service.api.context import Receipted, Sender, Tenant, Wired
+from service.api.downloads import chunks
 from service.api.intake_jobs import PATH as JOBS_PATH
 from service.api.intake_jobs import IntakeJobOut
 from service.api.lists import ListSlice, Page, page
@@ -278,7 +278,7 @@ def read_dataset_content(*, request: Request, wired: Wired, tenant: Tenant, data
     if is_unchanged(request, headers["ETag"]):
         return unchanged(headers)
     content = wired.store.open(found.content_sha256)
-    body = iterate_csv(content) if media_type == CSV else _chunks(content)
+    body = iterate_csv(content) if media_type == CSV else chunks(content)
     return StreamingResponse(body, headers=headers, media_type=media_type)
 
 
@@ -315,9 +315,3 @@ def _headers(dataset: Dataset, *, is_id: bool, suffix: str = "") -> dict[str, st
         "ETag": f'"{dataset.content_sha256[:32]}{suffix}"',
         "Cache-Control": IMMUTABLE if is_id else REVALIDATE,
     }
-
-
-def _chunks(file: BinaryIO) -> Iterator[bytes]:
-    with file:
-        while chunk := file.read(1 << 20):
-            yield chunk

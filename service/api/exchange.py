@@ -2,7 +2,6 @@
 
 import functools
 import hashlib
-from collections.abc import Iterator
 from typing import Annotated, Any
 
 import anyio.to_thread
@@ -14,10 +13,11 @@ from starlette.responses import Response, StreamingResponse
 from service.api.conditions import IMMUTABLE, is_unchanged, unchanged
 from service.api.context import Receipted, Sender, Tenant, Wired
 from service.api.datasets import intake_limiter
+from service.api.downloads import chunks
 from service.api.problems import responses
 from service.api.routes import StrictRoute
 from service.api.uploads import receive_file
-from service.api.versions import CHUNK, PATH, Number, VersionOut
+from service.api.versions import PATH, Number, VersionOut
 from service.domain.errors import UnsupportedMediaTypeError
 from service.domain.exports import MEDIA_TYPE
 from service.domain.training import NAME_PATTERN
@@ -67,7 +67,7 @@ def export_version(
     if is_unchanged(request, etag):
         file.close()
         return unchanged(headers)
-    return StreamingResponse(_chunks(file), headers=headers, media_type=MEDIA_TYPE)
+    return StreamingResponse(chunks(file), headers=headers, media_type=MEDIA_TYPE)
 
 
 @router.post(
@@ -116,9 +116,3 @@ async def import_version(
     request.app.state.scoring.forget(sender.tenant, model)
     response.headers["Location"] = f"/v1/models/{model}/versions/{version.number}"
     return VersionOut.of(model, version)
-
-
-def _chunks(file: Any) -> Iterator[bytes]:
-    with file:
-        while chunk := file.read(CHUNK):
-            yield chunk

@@ -1,8 +1,8 @@
 """/v1/models/{model}/versions: what training jobs made; a version never changes."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any, BinaryIO
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Path
 from pydantic import BaseModel, BeforeValidator, Field
@@ -12,6 +12,7 @@ from starlette.responses import Response, StreamingResponse
 from service.api.access import opened_by
 from service.api.conditions import IMMUTABLE, is_unchanged, unchanged
 from service.api.context import Sender, Tenant, Wired
+from service.api.downloads import chunks
 from service.api.lists import ListSlice, Page, page
 from service.api.numerals import plain
 from service.api.problems import responses
@@ -25,7 +26,6 @@ from service.usecases import models
 router = APIRouter(route_class=StrictRoute, tags=["models"])
 
 PATH = "/v1/models/{model}/versions/{version}"
-CHUNK = 1 << 20
 
 Number = Annotated[int, Field(ge=1, lt=2**31), BeforeValidator(plain), Path(examples=[7])]
 
@@ -184,11 +184,5 @@ def read_artifact(*, request: Request, wired: Wired, tenant: Tenant, model: str,
     }
     if is_unchanged(request, headers["ETag"]):
         return unchanged(headers)
-    chunks = _chunks(wired.store.open(found.artifact_sha256))
-    return StreamingResponse(chunks, headers=headers, media_type="application/octet-stream")
-
-
-def _chunks(file: BinaryIO) -> Iterator[bytes]:
-    with file:
-        while chunk := file.read(CHUNK):
-            yield chunk
+    body = chunks(wired.store.open(found.artifact_sha256))
+    return StreamingResponse(body, headers=headers, media_type="application/octet-stream")
