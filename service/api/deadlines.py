@@ -15,8 +15,10 @@ HEAD_SECONDS = 10.0
 STALL_SECONDS = 10.0
 #: For a client to take what of its answer is ready.
 TAKE_SECONDS = 60.0
-#: For the request of a new connection to come, when the process stops.
+#: For the next request of a connection to come, when the process stops.
 LAST_SECONDS = 1.0
+#: For what has come by then to be read: timers are looked at before sockets.
+_READ_SECONDS: Final = 0.05
 #: Of a body that comes before it is asked for; to stop reading at each piece takes longer than to hold a few.
 AHEAD_BYTES = 1 << 20
 #: Key of a request's scope once all of its body has come.
@@ -72,15 +74,20 @@ class DeadlineProtocol(HttpToolsProtocol):
         super().on_message_complete()
 
     def shutdown(self) -> None:
-        """End, after the request under way or, of a new connection, after the one that is on its way."""
-        if self.cycle is not None:
+        """End, after an answer that says so: to the request under way, or to one that may be on its way."""
+        if self.cycle is not None and not self.cycle.response_started:
             super().shutdown()
             return
         self._is_last = True
-        self.loop.call_later(LAST_SECONDS, self._end_unasked)
+        self._end_soon()
+
+    def _end_soon(self) -> None:
+        self.loop.call_later(LAST_SECONDS, self.loop.call_later, _READ_SECONDS, self._end_unasked)
 
     def _end_unasked(self) -> None:
-        if self.cycle is None:
+        if self.cycle is not None and not self.cycle.response_complete:
+            self._end_soon()
+        else:
             self.transport.close()
 
     def pause_writing(self) -> None:

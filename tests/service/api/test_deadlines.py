@@ -3,6 +3,7 @@
 import asyncio
 import os
 import socket
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -145,3 +146,57 @@ def test_a_body_that_is_not_asked_for_is_read_ahead_only_so_far() -> None:
         asyncio.run(main())
     assert b"".join(pieces) == body
     assert deadlines.AHEAD_BYTES < len(pieces[0]) <= deadlines.AHEAD_BYTES + (1 << 18)
+
+
+def test_at_its_end_a_request_that_is_on_its_way_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deadlines, "LAST_SECONDS", 60.0)
+    has_stopped = threading.Event()
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
+        await send({"type": "http.response.body", "body": b"o", "more_body": True})
+        while scope["path"] == "/slow" and not has_stopped.is_set():
+            await asyncio.sleep(0.01)
+        await send({"type": "http.response.body", "body": b"k"})
+
+    server = uvicorn.Server(
+        uvicorn.Config(
+            answer, port=0, http=deadlines.DeadlineProtocol, ws="none", lifespan="off", log_config=None
+        )
+    )
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    where = server.servers[0].sockets[0].getsockname()
+    with socket.create_connection(where, timeout=30) as idle, socket.create_connection(where, 30) as busy:
+        idle.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        read_until(idle, b"ok")
+        busy.sendall(b"GET /slow HTTP/1.1\r\nHost: x\r\n\r\n")
+        read_until(busy, b"o")
+        server.should_exit = True
+        while is_open(where):
+            pass
+        has_stopped.set()
+        read_until(busy, b"k")
+        for connection in (idle, busy):
+            connection.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert b"connection: close" in received(connection)
+    thread.join(30)
+    assert not thread.is_alive()
+
+
+def is_open(where: tuple[str, int]) -> bool:
+    try:
+        socket.create_connection(where, timeout=30).close()
+    except ConnectionError:
+        return False
+    return True
+
+
+def read_until(connection: socket.socket, end: bytes) -> bytes:
+    """What comes until it ends so."""
+    data = b""
+    while not data.endswith(end):
+        data += connection.recv(65536)
+    return data
