@@ -7,7 +7,7 @@ drawn to calibrate and to test on. All others stay where they are read.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -217,7 +217,8 @@ def _named(path: Path) -> Iterator[None]:
 
 def _files(folder: Path) -> tuple[list[Path], tuple[str, ...], int]:
     """The files of a folder, their columns, and how many rows they have."""
-    paths = sorted(folder.absolute().rglob("*.parquet"))
+    # What writes in parts may call a folder of them so.
+    paths = sorted(path for path in folder.absolute().rglob("*.parquet") if not path.is_dir())
     if not paths:
         raise InvalidError("invalid", f"{folder} has no file that ends in .parquet")
     rows, first = 0, None
@@ -262,8 +263,19 @@ def _read_kept(folder: Path, kept: Kept, told: IntakeOptions) -> tuple[Dataset, 
     with TemporaryDirectory() as folder_of_kept:
         path = Path(folder_of_kept) / f"{folder.name}.parquet"
         pq.write_table(kept.rows, path)
-        table = read_table(path, PARQUET, told, LIMITS)
+        try:
+            table = read_table(path, PARQUET, told, LIMITS)
+        except InvalidError as error:
+            raise _without_rows(error) from None
         return dataset_of(path, table), table.columns
+
+
+def _without_rows(error: InvalidError) -> InvalidError:
+    """The same without the numbers of rows: those that are kept are numbered anew, and nobody has them."""
+    found = [
+        replace(one, pointer="/file") if one.pointer.startswith("/rows/") else one for one in error.errors
+    ]
+    return InvalidError(error.code, error.detail, tuple(dict.fromkeys(found)))
 
 
 def _tell(report: Report, number: int, rounds: int, figures: Mapping[str, float]) -> None:

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 import re
 import sys
 from collections.abc import Callable
@@ -199,7 +200,12 @@ def test_a_folder_that_cannot_be_trained_is_told_with_its_file_or_place(
     assert "holes.parquet has other columns" in run("train", "rows", *BY_ROWS).err
     (tmp_path / "rows" / "holes.parquet").write_bytes(b"PAR0")
     assert "holes.parquet is no readable Parquet file" in run("train", "rows", *BY_ROWS).err
-    (tmp_path / "none").mkdir()
+    endless = rows_of_parts.slice(0, 200).set_column(1, "hour", pa.array([math.inf] * 200))
+    write_parts(tmp_path / "endless", endless, 1)
+    told = run("train", "endless", *BY_ROWS).err
+    assert "column hour: infinite" in told
+    assert "row " not in told
+    (tmp_path / "none" / "x.parquet").mkdir(parents=True)
     assert "no file that ends in .parquet" in run("train", "none", *BY_ROWS).err
     assert "Traceback" not in apart.err + unknown.err + unlabelled.err
     assert list(tmp_path.glob("*.costboost")) == []
