@@ -13,14 +13,15 @@ from service.usecases import attempts, checkpoints, monitoring, sweeping
 from service.usecases.jobs import cancel
 from service.wiring import Wiring, wire
 from tests.service.conftest import settings_for
-from tests.service.usecases.test_attempts import begin, dataset, submit
+from tests.service.records import dataset_row
+from tests.service.usecases.test_attempts import begin, submit
 
 
 @pytest.fixture
 def wiring(database_url: str, tmp_path: Path) -> Iterator[Wiring]:
     wiring = wire(settings_for(database_url, tmp_path))
     with wiring.sessions.begin() as session:
-        session.add(dataset())
+        session.add(dataset_row("ds_1"))
     yield wiring
     wiring.close()
 

@@ -18,14 +18,15 @@ from service.usecases import attempts, checkpoints
 from service.usecases.jobs import cancel
 from service.wiring import Wiring, wire
 from tests.service.conftest import settings_for
-from tests.service.usecases.test_attempts import NOW, VERSION, begin, dataset, fetch, submit
+from tests.service.records import dataset_row
+from tests.service.usecases.test_attempts import NOW, VERSION, begin, fetch, submit
 
 
 @pytest.fixture
 def wiring(sqlite_url: str, tmp_path: Path) -> Iterator[Wiring]:
     wiring = wire(settings_for(sqlite_url, tmp_path))
     with wiring.sessions.begin() as session:
-        session.add(dataset())
+        session.add(dataset_row("ds_1"))
     yield wiring
     wiring.close()
 

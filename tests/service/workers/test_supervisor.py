@@ -28,7 +28,8 @@ from service.workers.keeper import WorkerKeeper
 from service.workers.slots import LOOK_SECONDS, Slots
 from service.workers.supervisor import TARGETS, Handling, Supervisor, failure_of
 from tests.service.conftest import settings_for
-from tests.service.usecases.test_attempts import NOW, begin, dataset, fetch, submit
+from tests.service.records import dataset_row
+from tests.service.usecases.test_attempts import NOW, begin, fetch, submit
 
 Wait = Callable[..., None]
 AWAY = OperationalError("SELECT 1", {}, Exception("the server is away"))
@@ -40,7 +41,7 @@ def wiring(sqlite_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([here, *filter(None, sys.path)]))
     wiring = wire(settings_for(sqlite_url, tmp_path), ["child_targets"])
     with wiring.sessions.begin() as session:
-        session.add(dataset())
+        session.add(dataset_row("ds_1"))
     yield wiring
     wiring.close()
 
