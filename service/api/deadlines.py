@@ -1,13 +1,16 @@
 """Clients that stop sending or taking: their connection is closed, so that nobody can hold many."""
 
 import asyncio
+import os
 from typing import Any, Final
 
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.types import Message, Receive, Scope
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from service.api.one_write import OneWrite
+from service.api.problems import problem
 
 #: From the first byte of a request, or from the connection, to the end of its headers.
 HEAD_SECONDS = 10.0
@@ -73,6 +76,12 @@ class DeadlineProtocol(HttpToolsProtocol):
         self.scope[WHOLE] = True  # type: ignore[typeddict-unknown-key]
         super().on_message_complete()
 
+    def send_400_response(self, msg: str) -> None:  # noqa: ARG002  uvicorn's own words say less
+        """Refuse bytes that are no HTTP; after the head of an answer the connection can only be cut."""
+        if self.cycle is None or self.cycle.response_complete or not self.cycle.response_started:
+            self.transport.write(_refusal())
+        self.transport.close()
+
     def shutdown(self) -> None:
         """End, after an answer that says so: to the request under way, or to one that may be on its way."""
         if self.cycle is not None and not self.cycle.response_started:
@@ -118,6 +127,18 @@ class DeadlineProtocol(HttpToolsProtocol):
         if self._untaken is not None:
             self._untaken.cancel()
             self._untaken = None
+
+
+def _refusal() -> bytes:
+    """Head and body of the problem that tells of it; there is no request that it could name."""
+    state = {"request_id": os.urandom(16).hex()}
+    request = Request({"type": "http", "path": "/", "query_string": b"", "headers": [], "state": state})
+    detail = (
+        "no HTTP/1.1 that can be read: look at the address, the headers and the length of the body"
+    )
+    answer = problem(request, 400, "malformed", detail, headers={"Connection": "close"})
+    head = [b"HTTP/1.1 400 Bad Request", *(name + b": " + value for name, value in answer.raw_headers)]
+    return b"\r\n".join([*head, b"", bytes(answer.body)])
 
 
 async def receive_in_time(scope: Scope, receive: Receive) -> Message:

@@ -1,6 +1,7 @@
 """Clients that stop sending are let go; others do not notice them."""
 
 import asyncio
+import json
 import os
 import socket
 import threading
@@ -90,6 +91,24 @@ def test_a_stalled_request_leaves_its_key_free(sqlite_service: Service, wire: so
         "/v1/cost-specs", json={"name": "s", "fn": 5, "fp": 1}, headers={"Idempotency-Key": "stalled"}
     )
     assert again.status_code == 201
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"GET / HTTP/9\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00",
+        HEAD % (b"/predict", b"text/csv") + b"x" * 1000 + b"more",
+        HEAD.replace(b"Host", b"Content-Length: 5\r\nHost") % (b"/predict", b"text/csv"),
+        HEAD % (b"/" + b"a" * 70_000, b"text/csv"),
+    ],
+)
+def test_what_is_no_http_is_refused_by_a_problem(wire: socket.socket, sent: bytes) -> None:
+    wire.sendall(sent)
+    head, _, body = received(wire).rpartition(b"\r\n\r\n")
+    assert b"HTTP/1.1 400 " in head
+    assert b"content-type: application/problem+json" in head
+    assert json.loads(body)["code"] == "malformed"
 
 
 def test_what_follows_an_answer_is_not_waited_for_either(wire: socket.socket) -> None:
