@@ -133,9 +133,7 @@ def _refusal() -> bytes:
     """Head and body of the problem that tells of it; there is no request that it could name."""
     state = {"request_id": os.urandom(16).hex()}
     request = Request({"type": "http", "path": "/", "query_string": b"", "headers": [], "state": state})
-    detail = (
-        "no HTTP/1.1 that can be read: look at the address, the headers and the length of the body"
-    )
+    detail = "no HTTP/1.1 that can be read: look at the address, the headers and the length of the body"
     answer = problem(request, 400, "malformed", detail, headers={"Connection": "close"})
     head = [b"HTTP/1.1 400 Bad Request", *(name + b": " + value for name, value in answer.raw_headers)]
     return b"\r\n".join([*head, b"", bytes(answer.body)])
