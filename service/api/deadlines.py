@@ -22,8 +22,6 @@ TAKE_SECONDS = 60.0
 LAST_SECONDS = 1.0
 #: For what has come by then to be read: timers are looked at before sockets.
 _READ_SECONDS: Final = 0.05
-#: Of a body that comes before it is asked for; to stop reading at each piece takes longer than to hold a few.
-AHEAD_BYTES = 1 << 20
 #: Key of a request's scope once all of its body has come.
 WHOLE: Final = "costboost.whole"
 
@@ -56,20 +54,6 @@ class DeadlineProtocol(HttpToolsProtocol):
         super().on_headers_complete()
         if self._is_last:
             self.cycle.keep_alive = False
-
-    def on_body(self, body: bytes) -> None:
-        """Take a piece in; one that is fetched before the next one comes is handed on without a copy."""
-        cycle = self.cycle
-        if cycle.response_complete:
-            return
-        if cycle.body:
-            cycle.body = bytearray(cycle.body) if isinstance(cycle.body, bytes) else cycle.body
-            cycle.body += body
-        else:
-            cycle.body = body  # type: ignore[assignment]  # it is only measured and made bytes of
-        if len(cycle.body) > AHEAD_BYTES:
-            self.flow.pause_reading()
-        cycle.message_event.set()
 
     def on_message_complete(self) -> None:
         """Note that the whole body is here: it need not be waited for."""

@@ -4,11 +4,21 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path
 from pydantic import BaseModel, ConfigDict, Field
+from starlette.convertors import PathConvertor, register_url_convertor
 
 from service.api.context import Sender, Wired
 from service.api.problems import responses
 from service.api.routes import StrictRoute
 from service.usecases import subjects
+
+
+class AnyText(PathConvertor):
+    """The rest of a path, whatever it holds: a slash, or the end of a line, which `path` does not match."""
+
+    regex = "(?s:.*)"
+
+
+register_url_convertor("any_text", AnyText())
 
 router = APIRouter(route_class=StrictRoute, tags=["subjects"])
 
@@ -47,7 +57,7 @@ class ErasureOut(BaseModel):
 
 
 @router.delete(
-    "/v1/subjects/{subject:path}",
+    "/v1/subjects/{subject:any_text}",
     operation_id="erase_subject",
     summary="Erase a subject",
     responses=responses(503),

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import socket
 import threading
 import time
@@ -13,7 +12,6 @@ from urllib.parse import urlsplit
 import pytest
 import uvicorn
 from starlette.types import Receive, Scope, Send
-from uvicorn.server import ServerState
 
 from service.api import deadlines
 from tests.service.conftest import Service
@@ -138,33 +136,6 @@ def test_who_waits_for_a_job_is_not_cut_off(sqlite_service: Service) -> None:
     answer = sqlite_service.http.get(path, headers={"Prefer": "wait=2"})
     assert answer.status_code == 200
     assert time.monotonic() - begin >= 1.5
-
-
-def test_a_body_that_is_not_asked_for_is_read_ahead_only_so_far() -> None:
-    body, pieces = os.urandom(3 << 20), list[bytes]()
-    ours, theirs = socket.socketpair()
-
-    async def main() -> None:
-        async def app(scope: Scope, receive: Receive, send: Send) -> None:
-            while not protocol.flow.read_paused:
-                await asyncio.sleep(0.01)
-            while (message := await receive())["type"] == "http.request":
-                pieces.append(message["body"])
-                if not message["more_body"]:
-                    protocol.transport.close()
-
-        config = uvicorn.Config(app, http=deadlines.DeadlineProtocol, lifespan="off", log_config=None)
-        config.load()
-        protocol = deadlines.DeadlineProtocol(config=config, server_state=ServerState(), app_state={})
-        await asyncio.get_running_loop().connect_accepted_socket(lambda: protocol, ours)
-        head = HEAD.replace(b"1000", b"%d") % (b"/", b"text/csv", len(body))
-        await asyncio.to_thread(theirs.sendall, head + body)
-        assert await asyncio.to_thread(received, theirs) == b""
-
-    with theirs:
-        asyncio.run(main())
-    assert b"".join(pieces) == body
-    assert deadlines.AHEAD_BYTES < len(pieces[0]) <= deadlines.AHEAD_BYTES + (1 << 18)
 
 
 def test_at_its_end_a_request_that_is_on_its_way_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:

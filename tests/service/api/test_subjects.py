@@ -66,10 +66,10 @@ def test_datasets_that_still_hold_the_subject_are_named(fresh_service: Service, 
 
 
 def test_a_subject_may_hold_what_parts_a_path(fresh_service: Service) -> None:
-    mine = [record(subject=name) for name in ("eu/7", "eu/7/", "eu%2F7", "/")]
+    mine = [record(subject=name) for name in ("eu/7", "eu/7/", "eu%2F7", "/", "a\nb\r")]
     with fresh_service.wiring.sessions.begin() as session:
         predictions.add_all(session, mine)
-    for name in ("eu%2F7", "eu%2F7%2F", "eu%252F7", "%2F"):
+    for name in ("eu%2F7", "eu%2F7%2F", "eu%252F7", "%2F", "a%0Ab%0D"):
         assert fresh_service.http.delete(f"/v1/subjects/{name}").json()["decision_records"] == 1, name
 
 
