@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from service.cli.explaining import UsageError
-from service.cli.options import AsJson, DataDir, Limit, settings_of
+from service.cli.options import AsJson, DataDir, Limit, settings_of, settings_of_service
 from service.cli.printing import show
 from service.domain.access import SCOPES, Scope
 from service.domain.training import NAME_PATTERN
@@ -29,18 +29,20 @@ def create_key(
     name: Annotated[str, typer.Option(help="What the key is for.")] = "made on the command line",
     data_dir: DataDir = None,
 ) -> None:
-    """Make a key and print it; it is shown this once. A file of SQLite is migrated first."""
+    """Make a key and print it; it is shown this once. A file of SQLite is made or migrated first."""
     from service import wiring
     from service.usecases import api_keys
 
     wanted = _scopes(scopes)
     if re.fullmatch(NAME_PATTERN, tenant) is None:
         raise UsageError(f"--tenant {PATTERNS[NAME_PATTERN]}")
-    wired = wiring.wire(settings_of(data_dir))
+    settings = settings_of(data_dir)
+    wired = wiring.wire(settings)
     wiring.ensure_schema(wired)
     made, token = api_keys.create_key(wired.sessions, tenant, name, wanted, by="cli")
     wired.close()
-    typer.echo(f"{made.id} of tenant {tenant}: {', '.join(made.scopes)}", err=True)
+    where = settings.masked()["database_url"]
+    typer.echo(f"{made.id} of tenant {tenant}, in {where}: {', '.join(made.scopes)}", err=True)
     typer.echo(token)
 
 
@@ -52,7 +54,7 @@ def list_keys(
     from service import wiring
     from service.usecases import api_keys
 
-    wired = wiring.wire(settings_of(data_dir))
+    wired = wiring.wire(settings_of_service(data_dir))
     found = [
         {
             "id": key.id,
@@ -76,7 +78,7 @@ def revoke_key(
     from service import wiring
     from service.usecases import api_keys
 
-    wired = wiring.wire(settings_of(data_dir))
+    wired = wiring.wire(settings_of_service(data_dir))
     api_keys.revoke_key(wired.sessions, tenant, key_id, by="cli")
     wired.close()
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from service.cli.options import AsJson, DataDir, settings_of
+from service.cli.options import AsJson, DataDir, settings_of, settings_of_service
 from service.explaining import FAILED, leave
 
 if TYPE_CHECKING:
@@ -41,12 +41,12 @@ def worker(
     ] = False,
 ) -> None:
     """Run training jobs until stopped; as many as you like share one PostgreSQL, which must be migrated."""
-    settings = settings_of(data_dir)
     if not check:
         from service import worker as process
 
-        process.run(settings)
-    _check_worker(settings)
+        process.run(settings_of(data_dir))
+    else:
+        _check_worker(settings_of_service(data_dir))
 
 
 def _check_worker(settings: "Settings") -> None:
@@ -74,7 +74,7 @@ def sweep(data_dir: DataDir = None) -> None:
     from service import wiring
     from service.usecases import sweeping
 
-    wired = wiring.wire(settings_of(data_dir))
+    wired = wiring.wire(settings_of_service(data_dir))
     report = sweeping.sweep(wired.sessions, wired.readers, wired.store, wired.queue)
     typer.echo(json.dumps(asdict(report)))
     wired.close()

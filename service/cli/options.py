@@ -89,6 +89,27 @@ def settings_of(data_dir: Path | None, **overrides: Any) -> "Settings":
     return load_settings(**overrides)
 
 
+def settings_of_service(data_dir: Path | None) -> "Settings":
+    """Settings of a service that has been started before; one that nobody serves is made by no mistake.
+
+    Raises
+    ------
+    UsageError
+        Its database is a file of SQLite that is not there.
+    """
+    from sqlalchemy import make_url
+
+    settings = settings_of(data_dir)
+    url = make_url(settings.database_url.get_secret_value())
+    file = Path(url.database or "").absolute()
+    if url.get_backend_name() == "sqlite" and not file.exists():
+        raise UsageError(
+            f"there is no database {file}\n  --data-dir names the folder of a service, "
+            "`var` of `make serve`; `costboost serve` and `costboost migrate` make a new one."
+        )
+    return settings
+
+
 def client_of(url: str | None) -> "Client":
     """The service; on this machine if nobody says where. Why it is asked again is told as it happens."""
     from costboost.client import Client

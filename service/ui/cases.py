@@ -105,7 +105,8 @@ def show_case(request: Request, wired: Wired, tenant: Tenant, prediction: str) -
 def give_label(request: Request, wired: Wired, tenant: Tenant, form: Submitted, prediction: str) -> Response:
     """Take in what a decided row turned out to be."""
     record, model = recording.read_record(wired.readers, tenant, prediction)
-    item = {"prediction_id": prediction, "label": form.required("label"), "amount": form.amount("amount")}
+    label = form.verbatim("label") or form.required("label")
+    item = {"prediction_id": prediction, "label": label, "amount": form.amount("amount")}
     try:
         feedback.give(wired.sessions, tenant, [FeedbackItem.model_validate(item)])
     except ValidationError as error:
@@ -189,7 +190,7 @@ def waterfall(case: Case) -> list[Step]:
 def _row(form: Form, schema: Any) -> dict[str, Any]:
     """The row of a form: numbers and truths as JSON has them, an empty field as missing."""
     row: dict[str, Any] = {"id": form.text("id")} if "id" in form else {}
-    given = form.within("row")
+    given = form.cells("row")
     for column in schema["columns"]:
         text = given.get(column["name"])
         row[column["name"]] = None if text is None else _cell(text, column["type"])

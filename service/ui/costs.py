@@ -179,7 +179,7 @@ def validated(adapter: TypeAdapter[Any], plain: dict[str, Any]) -> Any:
 
 def _cell(form: Form, name: str) -> float | dict[str, Any] | None:
     fixed = form.amount(f"{name}.fixed")
-    factor, column = form.text(f"{name}.factor"), form.text(f"{name}.column")
+    factor, column = form.text(f"{name}.factor"), form.verbatim(f"{name}.column")
     if column is None and factor is None:
         return fixed
     if column is None:

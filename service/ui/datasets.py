@@ -91,11 +91,10 @@ async def _take(request: Request, wired: Wiring, tenant: str) -> Dataset:
 
 
 def _options(fields: dict[str, str], called: str | None) -> IntakeOptions:
-    plain: dict[str, Any] = {
-        name: fields[name].strip()
-        for name in ("name", "label", "positive_class")
-        if fields.get(name, "").strip()
-    }
+    # Label and class are called as the table calls them, spaces around them too.
+    told = {"name": fields.get("name", "").strip()}
+    told |= {name: fields.get(name, "") for name in ("label", "positive_class")}
+    plain: dict[str, Any] = {name: text for name, text in told.items() if text}
     if called is not None:
         plain.setdefault("name", called)
     plain["roles"] = {

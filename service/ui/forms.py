@@ -14,9 +14,14 @@ _MAX_FIELD_BYTES = 1 << 20
 
 
 class Form:
-    """The fields of a form; an empty one counts as left out."""
+    """The fields of a form; an empty one counts as left out.
+
+    Around what somebody types, spaces mean nothing and go. In what data has, they mean something: names of
+    columns and classes and cells of rows are read as they are, by `verbatim` and `cells`.
+    """
 
     def __init__(self, fields: list[tuple[str, str]]) -> None:
+        self._verbatim = [(name, text) for name, text in fields if text]
         self._fields = [(name, text.strip()) for name, text in fields if text.strip()]
 
     def __contains__(self, name: str) -> bool:
@@ -38,6 +43,10 @@ class Form:
             raise wrong(pointer(name), "missing", "is required")
         return text
 
+    def verbatim(self, name: str) -> str | None:
+        """What a field says that names a thing of the data; None where it is empty."""
+        return next((text for one, text in self._verbatim if one == name), None)
+
     def texts(self, name: str) -> list[str]:
         """All that a field says."""
         return [text for one, text in self._fields if one == name]
@@ -57,8 +66,11 @@ class Form:
 
     def within(self, prefix: str) -> dict[str, str]:
         """Fields `prefix.NAME`, by NAME."""
-        start = f"{prefix}."
-        return {one.removeprefix(start): text for one, text in self._fields if one.startswith(start)}
+        return _within(self._fields, prefix)
+
+    def cells(self, prefix: str) -> dict[str, str]:
+        """Cells of a row in fields `prefix.NAME`, by NAME, as they are."""
+        return _within(self._verbatim, prefix)
 
     def amount(self, name: str) -> float | None:
         """A number; None where the field is empty.
@@ -84,6 +96,11 @@ class Form:
         if not (digits.isascii() and digits.isdigit() and len(digits) < 16):
             raise wrong(pointer(name), "wrong_type", "must be a whole number")
         return int(text)
+
+
+def _within(fields: list[tuple[str, str]], prefix: str) -> dict[str, str]:
+    start = f"{prefix}."
+    return {one.removeprefix(start): text for one, text in fields if one.startswith(start)}
 
 
 def read_number(text: str, at: str) -> float:

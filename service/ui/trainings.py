@@ -127,7 +127,7 @@ def _spec(form: Form) -> TrainingSpec:
     algorithm = form.text("algorithm") or "auto"
     split = {
         "kind": form.text("split.kind"),
-        "column": form.text("split.column"),
+        "column": form.verbatim("split.column"),
         "test_fraction": form.amount("split.test_fraction"),
         "folds": form.whole("split.folds"),
     }

@@ -248,6 +248,19 @@ def test_a_wrong_key_command_ends_with_what_is_wrong_and_what_to_do(
     assert len(what_to_do) <= 1
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [("keys", "list", "--tenant=acme"), ("keys", "revoke", "key_1", "--tenant=acme"), ("sweep",)],
+    ids=" ".join,
+)
+def test_the_database_of_no_service_is_not_made_but_named(tmp_path: Path, asked: tuple[str, ...]) -> None:
+    ended = command(tmp_path / "data", *asked)
+    assert ended.returncode == 2
+    assert f"there is no database {tmp_path}/data/costboost.db\n" in ended.stderr
+    assert "--data-dir" in ended.stderr
+    assert not (tmp_path / "data").exists()
+
+
 def test_a_folder_that_cannot_be_made_is_named_in_one_line() -> None:
     ended = command(Path("/dev/null/data"), "keys", "create", "--tenant", "acme", "--scopes", "data")
     assert ended.returncode == 1

@@ -49,7 +49,7 @@ async function proposeFor(chosen) {
   const columns = header
     .replace(/^\uFEFF/, "")
     .split(",")
-    .map((one) => one.trim().replace(/^"|"$/g, ""));
+    .map((one) => one.replace(/^"|"$/g, ""));
   document.getElementById("header").replaceChildren(...columns.map((one) => new Option(one, one)));
   askForLabel(columns);
   propose("roles.cost", columns.filter((one) => /^costs?_/i.test(one)).join(", "));

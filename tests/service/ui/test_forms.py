@@ -3,7 +3,7 @@ import re
 import pytest
 
 from service.domain.errors import InvalidError
-from service.ui.forms import read_number
+from service.ui.forms import Form, read_number
 from tests.service.conftest import table
 from tests.service.ui.conftest import Shop
 
@@ -20,6 +20,25 @@ def test_a_comma_may_mean_thousands_or_a_fraction_and_is_refused(text: str) -> N
     with pytest.raises(InvalidError) as caught:
         read_number(text, "/cost")
     assert [(one.pointer, one.code) for one in caught.value.errors] == [("/cost", "finite_number")]
+
+
+def test_spaces_go_where_people_type_and_stay_where_data_has_them() -> None:
+    form = Form(
+        [("name", " shop "), ("label", "yes "), ("row.merchant", "milk "), ("row.hour", ""), ("id", " ")]
+    )
+    assert (form.text("name"), form.verbatim("label")) == ("shop", "yes ")
+    assert form.cells("row") == {"merchant": "milk "}
+    assert "id" not in form
+
+
+def test_a_row_is_decided_as_it_is_written(shop: Shop) -> None:
+    unseen = []
+    for merchant in ("a", "a "):
+        row = {"row.amount": "310.5", "row.hour": "12", "row.merchant": merchant}
+        path = "/ui/models/shop/versions/1/decide"
+        told = shop.service.http.post(path, data=row, headers={"Origin": shop.address}).text
+        unseen.append("did not occur in training" in told)
+    assert unseen == [False, True]
 
 
 def test_tables_and_costs_of_one_name_are_told_apart_and_the_newest_is_chosen(shop: Shop) -> None:
