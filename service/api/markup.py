@@ -4,8 +4,9 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from html import escape
+from itertools import zip_longest
 from typing import Any
 
 from starlette.responses import HTMLResponse
@@ -39,6 +40,7 @@ td:first-child { min-width: 8rem; }
   table, tbody, tr, td { display: block; width: 100%; }
   th { display: none; }
   td { border: 0; padding: .1rem 0; }
+  td[data-column]:not(:first-child)::before { content: attr(data-column) ": "; opacity: .75; }
   td:empty { display: none; }
   tr { padding: .5rem 0; border-bottom: 1px solid var(--line); }
 }
@@ -72,11 +74,19 @@ def prose(text: str) -> str:
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """A table of cells that are markup already; nothing, if it has no rows."""
-    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
-    names = "".join(f"<th>{escape(name)}</th>" for name in head)
-    top = f"<tr>{names}</tr>" if names else ""
+    """A table of cells that are markup already; nothing, if it has no rows.
+
+    Each cell also says its column itself: on a telephone it stands below the others, without the head.
+    """
+    names = [escape(name) for name in head]
+    body = "".join(f"<tr>{''.join(_cells(names, row))}</tr>" for row in rows)
+    top = f"<tr>{''.join(f'<th>{name}</th>' for name in names)}</tr>" if names else ""
     return f"<table>{top}{body}</table>" if body else ""
+
+
+def _cells(names: list[str], row: Iterable[str]) -> Iterator[str]:
+    for name, cell in zip_longest(names, row, fillvalue=""):
+        yield f'<td data-column="{name}">{cell}</td>' if name else f"<td>{cell}</td>"
 
 
 def code(text: str, kind: str = "") -> str:

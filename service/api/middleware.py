@@ -125,7 +125,8 @@ class RequestLimits:
         is_upload = path in ("/v1/datasets", "/ui/datasets") or (
             path in ("/v1/training-jobs", "/v1/batch-predictions") and media_type == "multipart/form-data"
         )
-        is_upload = is_upload or (path.endswith("/versions") and media_type == "application/zip")
+        # What is imported under another type is refused for its type, not for its size.
+        is_upload = is_upload or path.endswith("/versions")
         return self.max_upload_bytes if is_upload else MAX_DOCUMENT_BYTES
 
 

@@ -43,13 +43,18 @@ def few_rows(counts: Mapping[str, int]) -> Iterator[Caution]:
     for name, rows in counts.items():
         if rows < FEW_ROWS:
             told = f"1 row of class {name} is" if rows == 1 else f"{rows} rows of class {name} are"
-            yield "few_rows", f"only {told} in the test part: look at the intervals"
+            yield "few_rows", f"only {told} in the test part: its figures say little"
 
 
 def unproven(metrics: Mapping[str, Any]) -> Iterator[Caution]:
     """Whether a version may cost as much as deciding the same always."""
     interval = metrics.get("savings_ci95")
-    if interval is not None and interval[0] <= 0:
+    if metrics.get("savings") is not None and interval is None:
+        yield (
+            "unproven_savings",
+            "it is not shown that it saves money: too few rows for an interval of savings",
+        )
+    elif interval is not None and interval[0] <= 0:
         yield (
             "unproven_savings",
             "it is not shown that it saves money: the interval of its savings reaches down to the cheapest "

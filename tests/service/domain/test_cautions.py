@@ -24,3 +24,8 @@ def test_one_decision_for_all_rows_is_told(confusion: list[list[int]], codes: li
 def test_savings_that_are_not_proven_and_classes_of_few_rows_are_told() -> None:
     found = cautions_of_test({"no": 500, "yes": 9}, {"savings_ci95": [-0.1, 0.3]})
     assert [code for code, _ in found] == ["few_rows", "unproven_savings"]
+
+
+def test_savings_without_an_interval_are_not_proven() -> None:
+    found = cautions_of_test(ENOUGH, {"savings": 1.0, "savings_ci95": None})
+    assert [code for code, _ in found] == ["unproven_savings"]
