@@ -19,7 +19,6 @@ from service.ui.lists import FETCH, After, part_of
 from service.ui.rendering import render, send_on
 from service.ui.routes import PageRoute
 from service.usecases import cost_specs, datasets
-from service.usecases.cost_specs import Review
 from service.wiring import Wiring
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False, tags=["cost-specs"])
@@ -73,8 +72,8 @@ def show_words(request: Request, wired: Wired, tenant: Tenant, form: Submitted) 
         "parts/words.html",
         review=review,
         error=None,
-        ratio=ratio_of(review),
-        swapped=look_swapped(review, dataset),
+        ratio=cost_specs.ratio_of(review),
+        swapped=cost_specs.look_swapped(review, dataset),
     )
 
 
@@ -105,8 +104,8 @@ def show_costs(
         "cost_spec.html",
         spec=found,
         review=review,
-        ratio=ratio_of(review),
-        swapped=look_swapped(review, None),
+        ratio=cost_specs.ratio_of(review),
+        swapped=cost_specs.look_swapped(review, None),
         dataset=dataset,
     )
 
@@ -126,25 +125,6 @@ def _checked_against(wired: Wiring, tenant: str, form: Form, costs: AnyCosts) ->
     if faults := learning.check_costs(costs, dataset):
         raise refusal(faults)
     return dataset
-
-
-def look_swapped(review: Review, dataset: Dataset | None) -> bool:
-    """Suspect costs by which the positive class, the rare one as far as is known, is the cheaper to miss."""
-    ratio = ratio_of(review)
-    if ratio is None or ratio >= 1:
-        return False
-    if dataset is None or dataset.positive_class is None:
-        return True
-    return 2 * dataset.class_counts[dataset.positive_class] < dataset.rows
-
-
-def ratio_of(review: Review) -> float | None:
-    """How many false alarms one missed positive is worth; None where costs are not four amounts."""
-    cells = {one["name"]: one["cost"] for one in review.cells}
-    if cells.keys() != {*_CELLS} or not all(isinstance(one, float) for one in cells.values()):
-        return None
-    miss, alarm = cells["fn"] - cells["tp"], cells["fp"] - cells["tn"]
-    return miss / alarm if miss > 0 and alarm > 0 else None
 
 
 def costs_of(form: Form) -> dict[str, Any]:

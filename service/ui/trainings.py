@@ -17,7 +17,6 @@ from service.domain import strict_json
 from service.domain.errors import NotFoundError, pointer
 from service.domain.faults import field_errors, refusal
 from service.domain.training import TrainingJob, TrainingSpec
-from service.ui.costs import look_swapped
 from service.ui.forms import Form, Submitted, read_number, wrong
 from service.ui.lists import FETCH, After, part_of
 from service.ui.rendering import render, send_on
@@ -104,8 +103,7 @@ def show_params(request: Request, algorithm: Annotated[str, Query(max_length=100
 def show_plan(request: Request, wired: Wired, tenant: Tenant, form: Submitted) -> Response:
     """Say what would be trained."""
     found = plan(wired.readers, wired.store, tenant, _spec(form), ceilings=ceilings_of(wired))
-    swapped = look_swapped(cost_specs.review_costs(found.costs), found.dataset)
-    return render(request, "parts/plan.html", plan=found, swapped=swapped)
+    return render(request, "parts/plan.html", plan=found)
 
 
 @router.post("/ui/trainings")

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session, sessionmaker
 from service import learning
 from service.db import cost_specs, idempotency
 from service.domain.cost_specs import AnyCosts, CostSpec
+from service.domain.datasets import Dataset
 from service.domain.errors import InvalidError, NotFoundError
 from service.domain.ids import new_id
 from service.domain.receipts import Receipt
@@ -55,6 +56,25 @@ def review_kept(costs: AnyCosts) -> Review:
     except InvalidError as error:
         checks = {"reasonable": False, "explanation": error.detail, "per_row": bool(costs.columns)}
         return Review([], checks | {"dominated_actions": []}, [])
+
+
+def look_swapped(review: Review, dataset: Dataset | None) -> bool:
+    """Suspect costs by which the positive class, the rare one as far as is known, is the cheaper to miss."""
+    ratio = ratio_of(review)
+    if ratio is None or ratio >= 1:
+        return False
+    if dataset is None or dataset.positive_class is None:
+        return True
+    return 2 * dataset.class_counts[dataset.positive_class] < dataset.rows
+
+
+def ratio_of(review: Review) -> float | None:
+    """How many false alarms one missed positive is worth; None where costs are not four amounts."""
+    cells = {one["name"]: one["cost"] for one in review.cells}
+    if cells.keys() != {"fn", "fp", "tp", "tn"} or not all(isinstance(one, float) for one in cells.values()):
+        return None
+    miss, alarm = cells["fn"] - cells["tp"], cells["fp"] - cells["tn"]
+    return miss / alarm if miss > 0 and alarm > 0 else None
 
 
 def create_cost_spec(

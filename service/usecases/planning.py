@@ -18,6 +18,7 @@ from service.domain.problems.registry import PROBLEMS
 from service.domain.training import KeptLimits, SettledSpec, TrainingSpec
 from service.rows import read_parquet
 from service.usecases import ingredients
+from service.usecases.cost_specs import look_swapped, review_costs
 
 #: Columns that are named in a warning.
 _NAMED = 10
@@ -93,6 +94,8 @@ def plan(
     if unreasonable == dataset.rows:
         raise _never_reasonable(spec, dataset)
     warnings = dict(_differences(last, dataset)) | dict(_notices(placed, dataset, unreasonable, division))
+    if look_swapped(review_costs(costs), dataset):
+        warnings["swapped_costs"] = "a missed positive is cheaper than a false alarm: are the two swapped?"
     settled = _settled(placed, warnings)
     return Plan(settled, dataset, costs, learning.consequences(prices), unreasonable, division)
 

@@ -165,6 +165,13 @@ def test_validate_says_what_would_be_trained(service: Service, dataset: str) -> 
     plan = answer.json()
     assert (plan["rows"], plan["folds"], plan["model"]) == (300, 5, "jobs")
     assert (plan["train_rows"], plan["test_rows"]) == (240, 60)
+    assert plan["warnings"] == []
+
+
+def test_costs_that_look_swapped_are_told(service: Service, dataset: str) -> None:
+    body = spec(dataset, costs={"fn": 1, "fp": 20})
+    plan = service.http.post("/v1/training-jobs/validate", json=body).json()
+    assert [one["code"] for one in plan["warnings"]] == ["swapped_costs"]
 
 
 @pytest.fixture(scope="module")
