@@ -50,9 +50,9 @@ class JobState(Result):
             It has none.
         """
         if not self.succeeded or self.result is None:
-            raise JobError(
-                self.id, self.error or {"code": self.status, "detail": f"the job is {self.status}"}
-            )
+            when = "" if self.done else " when it was last looked at; `wait()` returns it as it ends"
+            told = {"code": self.status, "detail": f"the job was {self.status}{when}"}
+            raise JobError(self.id, self.error or told)
         return self.result
 
 

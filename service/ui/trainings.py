@@ -21,8 +21,9 @@ from service.ui.forms import Form, Submitted, read_number, wrong
 from service.ui.lists import FETCH, After, part_of
 from service.ui.rendering import render, send_on
 from service.ui.routes import PageRoute
-from service.usecases import cost_specs, datasets, jobs, training
+from service.usecases import cost_specs, datasets, jobs, models, training
 from service.usecases.planning import plan
+from service.wiring import Wiring
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False, tags=["training-jobs"])
 
@@ -76,11 +77,20 @@ def show_form(
         request,
         "training_new.html",
         model=model,
-        dataset=dataset,
+        dataset=dataset or (model and _learned_last(wired, tenant, model)),
         cost_spec=cost_spec,
         datasets=datasets.list_datasets(wired.readers, tenant, _LISTED, None),
         cost_specs=cost_specs.list_cost_specs(wired.readers, tenant, _LISTED, None),
     )
+
+
+def _learned_last(wired: Wiring, tenant: str, model: str) -> str | None:
+    """The table of a model's newest version, if there is one."""
+    try:
+        versions = models.list_versions(wired.readers, tenant, model, 1, None)
+    except NotFoundError:
+        return None
+    return versions[0].dataset_id if versions else None
 
 
 @router.get("/ui/trainings/algorithms")

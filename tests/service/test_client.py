@@ -189,6 +189,8 @@ def test_a_job_that_fails_or_is_cancelled_raises_its_code(client: Client) -> Non
         job.wait(progress=lambda _: None)
     assert caught.value.code == "cancelled"
     assert caught.value.job_id == job.id
+    with pytest.raises(JobError, match="when it was last looked at"):
+        assert job.outcome
 
 
 def test_the_async_client_does_the_same(

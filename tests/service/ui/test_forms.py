@@ -57,6 +57,13 @@ def test_tables_and_costs_of_one_name_are_told_apart_and_the_newest_is_chosen(sh
         assert re.search("twins · 50 rows" + times, shop.service.http.get(page).text), page
 
 
+def test_a_model_is_trained_again_on_what_it_learned_from(shop: Shop) -> None:
+    shop.service.upload(table(40), name="newer than the shop's")
+    again, first = (shop.service.http.get(f"/ui/trainings/new?model={name}") for name in ("shop", "first"))
+    assert f'value="{shop.dataset}" selected' in again.text
+    assert f'value="{shop.dataset}" selected' not in first.text
+
+
 def test_a_typical_amount_is_not_set_beside_itself(shop: Shop) -> None:
     path = "/ui/models/shop/versions/1/decide"
     row = dict(re.findall(r'name="(row\.\w+)"[^>]* value="([^"]*)"', shop.service.http.get(path).text))
