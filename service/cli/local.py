@@ -127,8 +127,8 @@ def predict_locally(
     costs: Any = None,
     threshold: float | None = None,
     id_column: str | None = None,
-) -> bytes:
-    """Decide the rows of a file with a model in a file.
+) -> tuple[bytes, list[str]]:
+    """Decide the rows of a file with a model in a file, and say what is odd about them.
 
     Parameters
     ----------
@@ -158,7 +158,8 @@ def predict_locally(
         classes=predictor.classes,
         actions=[action.name for action in actions],
     )
-    return encode_table(columns, schema_of(columns), _WRITTEN[suffix])
+    odd = [] if decided.answers is None else learning.unseen(decided.answers)
+    return encode_table(columns, schema_of(columns), _WRITTEN[suffix]), [f"{said} (rows: {n})" for n, said in odd]
 
 
 def ids_of(rows: Path, id_column: str) -> pa.Table:

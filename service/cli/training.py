@@ -215,9 +215,11 @@ def predict(
     if Path(model).is_file():
         from service.cli.local import predict_locally
 
-        found = predict_locally(
+        found, odd = predict_locally(
             Path(model), rows, suffix, costs=priced, threshold=threshold, id_column=id_column
         )
+        for warning in odd:
+            typer.echo(warning, err=True)
     elif model.endswith(_ENDING):
         raise UsageError(f"there is no file {model}; `costboost train` writes one")
     else:

@@ -6,7 +6,7 @@ process that only scores stays light.
 
 from costboost.realised import RealisedCost
 from service.learning.algorithms import AlgorithmInfo, algorithm, algorithms, settle
-from service.learning.answers import Answers, joined, taken
+from service.learning.answers import Answers, joined, taken, unseen
 from service.learning.checking import check, check_costs
 from service.learning.checkpoints import Checkpoints, stamp_of
 from service.learning.division import Division, division_columns, rehearse
@@ -103,6 +103,7 @@ __all__ = [
     "taken",
     "threshold_at",
     "total_cost",
+    "unseen",
     "warm",
     "within_capacity",
 ]

@@ -1,6 +1,6 @@
 """What a version says about rows: for some of them, or for parts that were scored one by one."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -98,3 +98,10 @@ def taken(answers: Answers, rows: NDArray[np.intp]) -> Answers:
     arrays = [name for name in _BY_ROW if getattr(answers, name) is not None]
     unknown = {name: values[rows] for name, values in answers.unknown.items()}
     return replace(answers, **{name: getattr(answers, name)[rows] for name in arrays}, unknown=unknown)
+
+
+def unseen(answers: Answers) -> Iterator[tuple[int, str]]:
+    """Rows of each column whose category training never saw, and a sentence that names the column."""
+    for name, unknown in answers.unknown.items():
+        if rows := int(unknown.sum()):
+            yield rows, f"a category of {name} did not occur in training, and counts as other"

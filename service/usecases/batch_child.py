@@ -125,6 +125,8 @@ def execute(store: ArtifactStore, order: dict[str, Any], report: Report, compute
     told: dict[str, Any] = {"rows": rows.n, "failed_rows": rows.n - len(rows.sound)}
     told["warnings"] = rows.warnings()
     if answers is not None:
+        unseen = learning.unseen(answers)
+        told["warnings"] += [{"code": "unknown_category", "rows": n, "detail": said} for n, said in unseen]
         answers, review = rows.within_capacity(answers)
         told |= {"decisions": _counts(answers), "expected_cost": _expected(answers), "review": review}
         told["metrics"] = rows.metrics(answers)

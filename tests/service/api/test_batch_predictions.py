@@ -185,6 +185,20 @@ def test_reasons_and_priors_and_stored_costs(files: tuple[Service, str]) -> None
 
 
 @only_sqlite
+def test_categories_that_training_never_saw_are_counted(files: tuple[Service, str]) -> None:
+    service, _ = files
+    head, *lines = CSV.splitlines()
+    place = head.split(",").index("merchant")
+    for row in range(3):
+        cells = lines[row].split(",")
+        lines[row] = ",".join([*cells[:place], "never seen", *cells[place + 1 :]])
+    (told,) = wait(service, send(service, "\n".join([head, *lines]) + "\n"))["result"]["warnings"]
+    assert (told["code"], told["rows"]) == ("unknown_category", 3)
+    assert "merchant" in told["detail"]
+    assert "never seen" not in told["detail"]
+
+
+@only_sqlite
 def test_a_label_that_is_no_class_is_warned_of(files: tuple[Service, str]) -> None:
     service, _ = files
     head, *lines = CSV.splitlines()
