@@ -159,7 +159,8 @@ def predict_locally(
         actions=[action.name for action in actions],
     )
     odd = [] if decided.answers is None else learning.unseen(decided.answers)
-    return encode_table(columns, schema_of(columns), _WRITTEN[suffix]), [f"{said} (rows: {n})" for n, said in odd]
+    told = [f"{said} (rows: {n})" for n, said in odd]
+    return encode_table(columns, schema_of(columns), _WRITTEN[suffix]), told
 
 
 def ids_of(rows: Path, id_column: str) -> pa.Table:
