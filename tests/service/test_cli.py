@@ -82,6 +82,10 @@ def test_a_model_is_trained_and_asked_in_files(run: Run, payments: Path, tmp_pat
     numbers = {name: [float(data[0][name])] for name in ("amount", "hour")}
     probabilities = model.predict_proba(numbers | {"merchant": [data[0]["merchant"]]})
     assert float(rows[0]["probability_fraud"]) == probabilities[0, list(model.classes_).index("fraud")]
+    odd = payments.with_name("odd.csv")
+    odd.write_text(payments.read_text().replace(",a,", ",never seen,", 2))
+    told = run("predict", "payments.costboost", odd).err
+    assert told == "a category of merchant did not occur in training, and counts as other (rows: 2)\n"
 
 
 def test_other_costs_and_thresholds_move_decisions_alone(run: Run, payments: Path, tmp_path: Path) -> None:
