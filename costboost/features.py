@@ -17,9 +17,6 @@ from numpy.typing import NDArray
 from costboost.columns import COLUMN_TYPES, TEXTUAL, Columns, ColumnType
 from costboost.ensembles.subsets import CODES
 
-#: Of larger numbers a mean or a square is not finite any more.
-LARGEST_NUMBER = 1e100
-
 
 @dataclass(frozen=True)
 class Cell:
@@ -148,13 +145,10 @@ class FeatureEncoder:
         Raises
         ------
         ValueError
-            If there is no feature, one has no column, or a number is beyond `LARGEST_NUMBER`.
+            If there is no feature, or one has no column.
         """
         if not types:
             raise ValueError("at least one feature is needed")
-        for name, kind in types.items():
-            if kind not in TEXTUAL:
-                _check_reach(name, _column(columns, name))
         self.types = {name: types[name] for name in sorted(types)}
         self._categories = {
             name: _Categories.of(_column(columns, name), self.max_categories)
@@ -312,11 +306,6 @@ def _column(columns: Columns, name: str) -> NDArray[Any]:
     if name not in columns:
         raise ValueError(f"column {name!r} is missing")
     return columns[name]
-
-
-def _check_reach(name: str, values: NDArray[Any]) -> None:
-    if (np.abs(values) > LARGEST_NUMBER).any():
-        raise ValueError(f"column {name!r} has numbers beyond {LARGEST_NUMBER}; give it in a larger unit")
 
 
 def _checked(value: object, kind: type) -> Any:
