@@ -62,7 +62,8 @@ class DeadlineProtocol(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002  uvicorn's own words say less
         """Refuse bytes that are no HTTP; after the head of an answer the connection can only be cut."""
-        if self.cycle is None or self.cycle.response_complete or not self.cycle.response_started:
+        is_begun = self.cycle is not None and self.cycle.response_started
+        if not is_begun or self.cycle.response_complete:
             self.transport.write(_refusal())
         self.transport.close()
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from costboost.explain import Explanation
 
-__all__ = ["Answers", "joined", "taken"]
+__all__ = ["Answers", "joined", "taken", "unseen"]
 
 #: Fields of answers that hold a number for each row.
 _BY_ROW = (
@@ -101,7 +101,7 @@ def taken(answers: Answers, rows: NDArray[np.intp]) -> Answers:
 
 
 def unseen(answers: Answers) -> Iterator[tuple[int, str]]:
-    """Rows of each column whose category training never saw, and a sentence that names the column."""
+    """In how many rows a column has a category that training never saw, and a sentence that says so."""
     for name, unknown in answers.unknown.items():
         if rows := int(unknown.sum()):
             yield rows, f"a category of {name} did not occur in training, and counts as other"

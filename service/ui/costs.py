@@ -72,8 +72,8 @@ def show_words(request: Request, wired: Wired, tenant: Tenant, form: Submitted) 
         "parts/words.html",
         review=review,
         error=None,
-        ratio=cost_specs.ratio_of(review),
-        swapped=cost_specs.look_swapped(review, dataset),
+        ratio=cost_specs.ratio_of(review.cells),
+        swapped=cost_specs.look_swapped(review.cells, dataset),
     )
 
 
@@ -104,8 +104,8 @@ def show_costs(
         "cost_spec.html",
         spec=found,
         review=review,
-        ratio=cost_specs.ratio_of(review),
-        swapped=cost_specs.look_swapped(review, None),
+        ratio=cost_specs.ratio_of(review.cells),
+        swapped=cost_specs.look_swapped(review.cells, None),
         dataset=dataset,
     )
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeAlias
 
 from sqlalchemy.orm import Session, sessionmaker
 
@@ -16,6 +16,8 @@ from service.domain.receipts import Receipt
 from service.usecases.naming import cost_spec_called
 
 Sessions = sessionmaker[Session]
+#: Costs one by one, as `learning.describe` lists them.
+Cells: TypeAlias = list[dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class Review:
         What is decided, in words.
     """
 
-    cells: list[dict[str, Any]]
+    cells: Cells
     checks: dict[str, Any]
     consequences: list[str]
 
@@ -58,9 +60,9 @@ def review_kept(costs: AnyCosts) -> Review:
         return Review([], checks | {"dominated_actions": []}, [])
 
 
-def look_swapped(review: Review, dataset: Dataset | None) -> bool:
+def look_swapped(cells: Cells, dataset: Dataset | None) -> bool:
     """Suspect costs by which the positive class, the rare one as far as is known, is the cheaper to miss."""
-    ratio = ratio_of(review)
+    ratio = ratio_of(cells)
     if ratio is None or ratio >= 1:
         return False
     if dataset is None or dataset.positive_class is None:
@@ -68,12 +70,12 @@ def look_swapped(review: Review, dataset: Dataset | None) -> bool:
     return 2 * dataset.class_counts[dataset.positive_class] < dataset.rows
 
 
-def ratio_of(review: Review) -> float | None:
+def ratio_of(cells: Cells) -> float | None:
     """How many false alarms one missed positive is worth; None where costs are not four amounts."""
-    cells = {one["name"]: one["cost"] for one in review.cells}
-    if cells.keys() != {"fn", "fp", "tp", "tn"} or not all(isinstance(one, float) for one in cells.values()):
+    costs = {one["name"]: one["cost"] for one in cells}
+    if costs.keys() != {"fn", "fp", "tp", "tn"} or not all(isinstance(one, float) for one in costs.values()):
         return None
-    miss, alarm = cells["fn"] - cells["tp"], cells["fp"] - cells["tn"]
+    miss, alarm = costs["fn"] - costs["tp"], costs["fp"] - costs["tn"]
     return miss / alarm if miss > 0 and alarm > 0 else None
 
 

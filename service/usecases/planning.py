@@ -18,7 +18,7 @@ from service.domain.problems.registry import PROBLEMS
 from service.domain.training import KeptLimits, SettledSpec, TrainingSpec
 from service.rows import read_parquet
 from service.usecases import ingredients
-from service.usecases.cost_specs import look_swapped, review_costs
+from service.usecases.cost_specs import look_swapped
 
 #: Columns that are named in a warning.
 _NAMED = 10
@@ -94,7 +94,7 @@ def plan(
     if unreasonable == dataset.rows:
         raise _never_reasonable(spec, dataset)
     warnings = dict(_differences(last, dataset)) | dict(_notices(placed, dataset, unreasonable, division))
-    if look_swapped(review_costs(costs), dataset):
+    if look_swapped(learning.describe(prices), dataset):
         warnings["swapped_costs"] = "a missed positive is cheaper than a false alarm: are the two swapped?"
     settled = _settled(placed, warnings)
     return Plan(settled, dataset, costs, learning.consequences(prices), unreasonable, division)

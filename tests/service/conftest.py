@@ -4,7 +4,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -116,7 +116,7 @@ def running(settings: Settings, *, with_worker: bool, preload: Sequence[str] = P
     )
     thread = threading.Thread(target=server.run, name="uvicorn")
     thread.start()
-    with kept_worker(settings) if with_worker else nullcontext():
+    with closing(wiring), kept_worker(settings) if with_worker else nullcontext():
         try:
             while not server.started:
                 assert thread.is_alive(), "the server did not start"
@@ -127,7 +127,6 @@ def running(settings: Settings, *, with_worker: bool, preload: Sequence[str] = P
         finally:
             server.should_exit = True
             thread.join()
-    wiring.close()
 
 
 def settings_for(url: str, folder: Path, **more: Any) -> Settings:

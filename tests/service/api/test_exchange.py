@@ -240,6 +240,8 @@ def test_what_is_no_exported_version_leaves_nothing(service: Service, exported: 
 def test_other_media_types_and_names(service: Service, exported: bytes) -> None:
     answer = service.http.post(PATH, content=exported, headers={"Content-Type": "application/json"})
     problem(answer, 415, "unsupported_media_type")
+    # Larger than any document may be: it is still its type that is wrong.
+    problem(service.http.post(PATH, content=bytes(2 << 20)), 415, "unsupported_media_type")
     problem(taken_in(service, exported, "/v1/models/Travelled/versions"), 422, "invalid")
     problem(service.http.get(f"{PATH}/1/export"), 404, "not_found")
 
