@@ -92,7 +92,7 @@ class ColumnNotice(BaseModel):
 
     model_config = ConfigDict(from_attributes=True)
 
-    code: Literal["looks_like_id", "mostly_numbers", "looks_like_amounts"]
+    code: Literal["looks_like_id", "mostly_numbers", "looks_like_amounts", "similar_classes"]
     column: str
     detail: str
 

@@ -25,7 +25,10 @@ class FeedbackOut(BaseModel):
     corrections: int = Field(description="Took the place of another label or amount.")
     duplicates: int = Field(description="Known already.")
     outdated: int = Field(description="Differ from what is known, but were observed earlier: not kept.")
-    unknown: int = Field(description="Without decision record, or with one that is gone.")
+    unknown: int = Field(
+        description="Whose `prediction_id` (of the answer, not the row's own `id`) names no decision record, "
+        "or one that is gone."
+    )
 
 
 @router.post(

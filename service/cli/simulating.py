@@ -41,7 +41,7 @@ def simulate(
     if as_json:
         typer.echo(json.dumps(told, indent=2))
         return
-    write_rows([["", "cost", "per row"], *_rows(told)])
+    write_rows([["", "cost", "95 % interval", "per row"], *_rows(told)])
     if told["shadow_price"] is not None:
         typer.echo(f"a place in the review is worth {money(told['shadow_price'])}")
     for warning in told["warnings"]:
@@ -54,10 +54,17 @@ def _rows(told: dict[str, Any]) -> list[list[str]]:
         ["least expected cost", told["optimum"]],
         ["saved", told["saved"]],
     ]
-    shown = [[name, money(cost["cost"]), money(cost["cost_per_row"])] for name, cost in rows]
+    shown = [
+        [name, money(cost["cost"]), _interval(cost["ci95"]), money(cost["cost_per_row"])]
+        for name, cost in rows
+    ]
     for action, cost in told["baselines"]["constant"].items():
-        shown.append([f"always {action}", money(cost), money(cost / told["rows"])])
+        shown.append([f"always {action}", money(cost), "", money(cost / told["rows"])])
     return shown
+
+
+def _interval(ci95: list[float] | None) -> str:
+    return "too few rows" if ci95 is None else f"{money(ci95[0])} to {money(ci95[1])}"
 
 
 def read_capacity(text: str | None) -> dict[str, Any] | None:

@@ -89,8 +89,8 @@ class MalformedError(CostboostError):
 class NotFoundError(CostboostError):
     """No such thing for this tenant (404)."""
 
-    def __init__(self, kind: str, name: str, at: str | None = None) -> None:
-        detail = f"no such {kind}"
+    def __init__(self, kind: str, name: str, at: str | None = None, why: str = "") -> None:
+        detail = f"no such {kind}{why}"
         errors = [] if at is None else [FieldError(at, "not_found", detail)]
         super().__init__("not_found", detail, errors)
         self.kind = kind

@@ -107,6 +107,8 @@ _KINDS = {
     "array": "a list",
     "object": "an object",
 }
+#: How fields are written that many would write as a single value.
+_EXAMPLES = {"explain": 'such as {"top": 3}'}
 #: What can be chosen from, field by field.
 _CHOICES = {"on_row_error": "'fail' or 'null'", "record": "true, false or 'durable'"}
 _DECODER = msgspec.json.Decoder(PredictBody)
@@ -264,6 +266,8 @@ def _invalid(message: str) -> InvalidError:
         code, detail = "unknown_value", f"must be {_CHOICES[steps[-1]]}"
     elif typed := re.fullmatch(r"Expected `(.*)`, got `(.*)`", detail):
         detail = f"must be {_spoken(typed[1])}, not {_spoken(typed[2])}"
+        if len(steps) == 1 and steps[0] in _EXAMPLES:
+            detail += f", {_EXAMPLES[steps[0]]}"
     return InvalidError(
         "invalid", "a field of the request is wrong", [FieldError(pointer(*steps), code, detail)]
     )

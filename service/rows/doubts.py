@@ -1,12 +1,14 @@
 """What is odd about a column that is taken in all the same: perhaps it is not what its owner thinks."""
 
 import re
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 import pyarrow as pa
 
 from service.domain.datasets import ColumnRole, IntakeOptions
+from service.domain.errors import listed
 from service.rows.cells import MISSING_MARKS, Kind, is_number
 from service.rows.columns import TypedArray
 from service.rows.inference import odd_cells
@@ -55,6 +57,19 @@ def amounts(raw: RawTable, index: int, kind: Kind, options: IntakeOptions) -> st
     return (
         "its cells look like amounts with a sign of money, a percent sign or a comma: they are words and no "
         "numbers: write the number alone and with a point, such as 54.67 or 1234.5"
+    )
+
+
+def similar_classes(classes: Iterable[str]) -> str | None:
+    """Say which classes differ in letter case or spaces alone; None where none do."""
+    alike = defaultdict[str, list[str]](list)
+    for label in classes:
+        alike["".join(label.split()).casefold()].append(label)
+    found = [listed(labels) for labels in alike.values() if len(labels) > 1]
+    if not found:
+        return None
+    return (
+        f"some classes differ in letter case or spaces alone ({'; '.join(found)}): are they different ones?"
     )
 
 

@@ -10,7 +10,7 @@ from service.domain.errors import listed
 from service.rows.cells import Kind
 from service.rows.columns import Fault, TypedArray, is_textual
 from service.rows.csv_reader import check_separator
-from service.rows.doubts import amounts, odd_numbers, set_ids_aside
+from service.rows.doubts import amounts, odd_numbers, set_ids_aside, similar_classes
 from service.rows.labels import Labels, labels_of
 from service.rows.media import MediaType
 from service.rows.raw import Faults, RawTable, refuse
@@ -61,12 +61,13 @@ def read_table(path: Path, media_type: MediaType, options: IntakeOptions, limits
     ids = set_ids_aside(roles, kinds, columns, options)
     if "feature" not in roles.values():
         raise refuse("no_feature", f"no feature is left: {listed(ids)} look like ids", at="/roles")
-    doubts = _doubts(raw, kinds, ids, options)
+    label = next(name for name in raw.names if roles[name] == "label")
+    labels = labels_of(label, columns[label], options)
+    doubts = _doubts(raw, kinds, ids, labels, options)
     described = tuple(
         _describe(name, kinds[name], roles[name], columns[name], doubts[name]) for name in raw.names
     )
-    label = next(name for name in raw.names if roles[name] == "label")
-    return Table(raw.rows, columns, described, labels_of(label, columns[label], options))
+    return Table(raw.rows, columns, described, labels)
 
 
 def _declared(options: IntakeOptions) -> set[str]:
@@ -80,7 +81,7 @@ def _declared(options: IntakeOptions) -> set[str]:
 
 
 def _doubts(
-    raw: RawTable, kinds: dict[str, Kind], ids: dict[str, str], options: IntakeOptions
+    raw: RawTable, kinds: dict[str, Kind], ids: dict[str, str], labels: Labels, options: IntakeOptions
 ) -> dict[str, dict[str, str]]:
     """What is odd about each column, code to detail."""
     found: dict[str, dict[str, str]] = {}
@@ -90,6 +91,7 @@ def _doubts(
             "looks_like_id": ids.get(name),
             "mostly_numbers": odd,
             "looks_like_amounts": amounts(raw, index, kinds[name], options),
+            "similar_classes": similar_classes(labels.counts) if name == labels.column else None,
         }
         found[name] = {code: detail for code, detail in told.items() if detail}
     return found

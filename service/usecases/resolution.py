@@ -4,11 +4,11 @@ import re
 
 from sqlalchemy.orm import Session
 
-from service.db import registry
+from service.db import jobs, registry
 from service.domain.errors import FieldError, InvalidError, NotFoundError
 from service.domain.models import CHAMPION, Model, Version
 from service.domain.predictions import Selector
-from service.domain.training import NAME_PATTERN
+from service.domain.training import NAME_PATTERN, JobStatus, TrainingJob
 
 
 def resolve(session: Session, selector: Selector) -> tuple[Model, Version]:
@@ -44,8 +44,17 @@ def _model(session: Session, selector: Selector) -> Model:
     is_name = re.fullmatch(NAME_PATTERN, selector.model)
     model = registry.find_model(session, selector.tenant, selector.model) if is_name else None
     if model is None:
-        raise NotFoundError("model", selector.model)
+        why = _first_training(session, selector.tenant, selector.model) if is_name else ""
+        raise NotFoundError("model", selector.model, why=why)
     return model
+
+
+def _first_training(session: Session, tenant: str, name: str) -> str:
+    """Say that a model of this name is being made, where one is."""
+    for status in (JobStatus.RUNNING, JobStatus.QUEUED):
+        if jobs.list_jobs(session, TrainingJob, tenant, 1, status=status, model=name):
+            return f" yet: a training that makes it is {status}"
+    return ""
 
 
 def _only_model(session: Session, tenant: str) -> Model:

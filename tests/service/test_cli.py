@@ -299,6 +299,7 @@ def test_a_newcomer_reaches_decisions_in_money(asked: Run, payments: Path, tmp_p
     assert '"per": {"amount": 1.0}' in shown
     simulated = asked("simulate", "cli-card", "--costs", '{"fn": 100, "fp": 5}')
     assert "always legit" in simulated.out
+    assert re.search(r"as it decides now +\S+ +\S+ to \S+", simulated.out)
 
 
 @on_sqlite

@@ -270,3 +270,23 @@ def test_a_name_that_is_nearly_right_is_answered_by_the_right_one(
         assert "has amuont" in answer.json()["errors"][0]["detail"]
     other = fraud_csv.replace(",", ";")
     problem(http.post(f"{path}/predict", content=other, headers=CSV), 422, "csv_syntax")
+
+
+def test_reasons_are_asked_for_by_an_object(service: Service, trained: dict[str, Any]) -> None:
+    answer = service.http.post("/v1/models/newcomer/predict", json={"rows": [ROW], "explain": 3})
+    (error,) = problem(answer, 422, "invalid")["errors"]
+    assert (error["pointer"], '{"top": 3}' in error["detail"]) == ("/explain", True), error
+
+
+def test_a_model_that_is_still_being_made_is_told_from_one_that_nobody_makes(
+    fresh_service: Service, fraud_csv: str
+) -> None:
+    http = fresh_service.http  # nobody works off its queue
+    body = {"model": "coming", "dataset": fresh_service.upload(fraud_csv)["id"], "costs": COSTS}
+    assert http.post("/v1/training-jobs", json=body).status_code == 202
+    for name, told in (
+        ("coming", "no such model yet: a training that makes it is queued"),
+        ("x", "no such model"),
+    ):
+        answer = http.post(f"/v1/models/{name}/predict", json={"rows": [ROW]})
+        assert problem(answer, 404, "not_found")["detail"] == told

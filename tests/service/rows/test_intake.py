@@ -460,6 +460,14 @@ def test_amounts_as_people_write_them_are_told(read, cell):
     assert "such as 54.67" in doubts["looks_like_amounts"]
 
 
+def test_classes_that_differ_in_case_or_spaces_alone_are_told(read):
+    table = read("x,label\n" + "".join(f"{i},{('yes', 'Yes', 'no', 'NO way')[i % 4]}\n" for i in range(20)))
+    (doubts,) = (column.doubts for column in table.described if column.doubts)
+    assert "(Yes, yes)" in doubts["similar_classes"]
+    plain = read("x,label\n" + "".join(f"{i},{('yes', 'no')[i % 2]}\n" for i in range(20)))
+    assert not any(column.doubts for column in plain.described)
+
+
 @pytest.mark.parametrize("cell", ["{}.05.2026", "AB{}", "0{}", "{} days", "EUR", '"a,{}"'])
 def test_words_and_codes_are_no_amounts(read, cell):
     body = "paid,label\n" + "".join(f"{cell.format(i % 7)},{i % 2}\n" for i in range(20))

@@ -15,6 +15,8 @@ def test_models_and_jobs_are_listed_in_money(shop: Shop, page: Page, sound: Call
     assert page.url == f"{shop.address}/ui"
     row = page.get_by_role("row").filter(has=page.get_by_role("link", name="shop", exact=True)).first
     expect(row).to_contain_text(f"{100 * version['metrics']['savings']:.1f} %")
+    low, high = version["metrics"]["savings_ci95"]
+    expect(row).to_contain_text(f"{100 * low:.1f} % to {100 * high:.1f} %")
     expect(page.get_by_text("succeeded").first).to_be_visible()
     sound(page)
     row.get_by_role("link", name="shop", exact=True).click()

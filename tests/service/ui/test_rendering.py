@@ -3,7 +3,7 @@
 import random
 import re
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 from markupsafe import Markup, escape
@@ -60,15 +60,31 @@ def test_a_loss_is_marked_and_said() -> None:
     assert "a loss" in macros.saved(-0.2)  # type: ignore[attr-defined]
     assert "loss" not in macros.saved(0.2)  # type: ignore[attr-defined]
     page = rendering._environment().from_string(
-        '{% import "macros.html" as m %}{% call m.saved_against(metrics) %}{% endcall %}'
+        '{% import "macros.html" as m %}{{ m.saved_against(metrics) }}'
     )
     shown = {
-        share: page.render(metrics={"savings": share, "baseline_action": "b"}) for share in (-0.2, 0.2, None)
+        share: page.render(metrics={"savings": share, "baseline_action": "b", "rows": 9})
+        for share in (-0.2, 0.2, None)
     }
     assert [("Lost" in text, "What to do" in text) for text in shown.values()] == [(True, True)] + 2 * [
         (False, False)
     ]
     assert "20.0 %" in shown[-0.2]
+
+
+@pytest.mark.parametrize(
+    ("metrics", "told"),
+    [
+        ({"savings": 0.2, "savings_ci95": [0.1, 0.3]}, "10.0 % to 30.0 %"),
+        ({"savings": 0.2, "savings_ci95": [-0.1, 0.3]}, "-10.0 % to 30.0 %, unproven"),
+        ({"savings": -0.4, "savings_ci95": [-0.5, -0.3]}, "-50.0 % to -30.0 %"),
+        ({"savings": 0.2}, "unproven"),
+        ({"savings": None}, "–"),
+    ],
+)
+def test_savings_that_chance_may_have_made_are_called_unproven(metrics: dict[str, Any], told: str) -> None:
+    macros = rendering._environment().get_template("macros.html").module
+    assert macros.savings_interval(metrics).strip() == told  # type: ignore[attr-defined]
 
 
 def test_data_cannot_end_the_element_that_holds_it() -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from service.ui.rendering import cash, number
 from tests.service.conftest import problem, table
@@ -359,3 +359,21 @@ def test_tenants_do_not_see_one_another(shop: Shop) -> None:
         "models/shop/versions/1/champion",
     ):
         assert http.post(f"/ui/{path}", headers=own).status_code == 404, path
+
+
+def test_nothing_can_be_typed_into_parameters_that_are_about_to_go(shop: Shop, page: Page) -> None:
+    page.goto(f"{shop.address}/ui/trainings/new?dataset=payments&cost_spec=payments")
+    page.get_by_text("Parameters of the algorithm").click()
+    rounds = page.get_by_label(re.compile("^n estimators"))
+    expect(rounds).to_be_enabled()
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/ui/trainings/params?algorithm=cgada", hold)
+    page.get_by_role("combobox", name="Algorithm").select_option("cgada")
+    expect(rounds).to_be_disabled()
+    held[0].continue_()
+    expect(rounds).to_be_enabled()
+    expect(page.locator("#params")).to_contain_text("CGAda")
