@@ -43,7 +43,10 @@ class KeyRing:
 
     def cached(self, token: str) -> Caller | None:
         """
-        Tell who a key stands for, if that is at hand and fresh.
+        Tell who a key stands for, if that is at hand, fresh and right.
+
+        Nothing is refused here but what is no key at all: a wrong secret is looked up as an unknown key is,
+        so that how long a refusal takes does not tell whether the key is in use.
 
         Raises
         ------
@@ -53,7 +56,7 @@ class KeyRing:
         known = self._known.get(key_id)
         if known is None or time.monotonic() - known.checked > FRESH_SECONDS:
             return None
-        return _admitted(known.key, secret)
+        return _caller(known.key, secret)
 
     def load(self, token: str) -> Caller:
         """
@@ -101,10 +104,15 @@ def _parts(token: str) -> tuple[str, str]:
 
 
 def _admitted(key: ApiKey | None, secret: str) -> Caller:
-    is_right = is_secret(secret, _NO_SECRET if key is None else key.secret_sha256)
-    if key is None or key.revoked_at is not None or not is_right:
+    caller = _caller(key, secret)
+    if caller is None:
         raise _refused()
-    return key.caller
+    return caller
+
+
+def _caller(key: ApiKey | None, secret: str) -> Caller | None:
+    is_right = is_secret(secret, _NO_SECRET if key is None else key.secret_sha256)
+    return key.caller if key is not None and key.revoked_at is None and is_right else None
 
 
 def _refused() -> UnauthorizedError:

@@ -1,13 +1,16 @@
 """`make figures`: what is promised of jobs and replicas, measured on each database and printed.
 
-How soon an idle worker begins, how many jobs pass in a second, how soon a job goes on when its worker was
-killed, how soon a cancel and a time limit take effect, how far a job goes beyond its memory, and whether
-anybody notices that two replicas are restarted in turn. Not asserted: machines differ.
+Whether the time of a refusal tells which API keys are in use, how soon an idle worker begins, how many jobs
+pass in a second, how soon a job goes on when its worker was killed, how soon a cancel and a time limit take
+effect, how far a job goes beyond its memory, and whether anybody notices that two replicas are restarted in
+turn. Not asserted: machines differ.
 """
 
 import argparse
 import random
+import secrets
 import signal
+import statistics
 import sys
 import tempfile
 import time
@@ -22,6 +25,8 @@ from typing import Any
 import httpx2
 import psutil
 
+from service.domain.access import token_of
+from service.domain.ids import new_id
 from tests.chaos.caller import Caller
 from tests.chaos.databases import database
 from tests.chaos.fleet import Kept
@@ -58,11 +63,12 @@ def main() -> None:
     parser.add_argument("--database", choices=["sqlite", "postgresql"], action="append")
     parser.add_argument("--turns", type=int, default=20, help="how often each is looked at")
     parser.add_argument("--jobs", type=int, default=2000, help="jobs that pass for their throughput")
+    parser.add_argument("--guesses", type=int, default=3000, help="of keys, each of one in use and of none")
     parser.add_argument("--requests", type=int, default=100_000, help="predictions beside restarts")
     given = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     for kind in given.database or ["sqlite", "postgresql"]:
-        for figures in (_of_jobs, _of_throughput, _of_fits, _of_replicas):
+        for figures in (_of_keys, _of_jobs, _of_throughput, _of_fits, _of_replicas):
             with tempfile.TemporaryDirectory(prefix="costboost-figures-") as folder, ExitStack() as stack:
                 url, _ = stack.enter_context(database(kind, Path(folder)))
                 for figure in figures(Processes(url, Path(folder), stack), given):
@@ -131,6 +137,32 @@ class Client:
     def cancel(self, job: Mapping[str, Any]) -> None:
         """Ask for its end."""
         _sound(self.http.post(f"/v1/training-jobs/{job['id']}/cancel"))
+
+
+def _of_keys(processes: Processes, given: argparse.Namespace) -> Iterator[Figure]:
+    """Whether keys with a wrong secret are refused as soon as keys that there are not."""
+    client = Client(processes.api()[1])
+    made = _sound(client.http.post("/v1/api-keys", json={"name": "guessed", "scopes": ["predict"]}))
+    ids, seconds = (made["id"], new_id("key")), tuple[list[float], list[float]](([], []))
+    for _ in range(given.guesses):
+        # The key itself is at hand meanwhile, as that of a client at work.
+        _sound(client.http.get("/v1/models", headers=_bearer(made["key"])))
+        for which in random.sample(range(2), 2):
+            began = time.perf_counter()
+            answer = client.http.get(
+                "/v1/models", headers=_bearer(token_of(ids[which], secrets.token_hex(32)))
+            )
+            seconds[which].append(time.perf_counter() - began)
+            if answer.status_code != 401:
+                raise RuntimeError(f"a guessed key was answered {answer.status_code}")
+    of_used, of_none = map(statistics.fmean, seconds)
+    spread = min(map(statistics.stdev, seconds))
+    what = "the refusals of a key in use and of none differ in their means"
+    yield Figure(f"{what}, against the spread of one", "us", 1e6 * abs(of_used - of_none), 1e6 * spread)
+
+
+def _bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
 
 
 def _of_jobs(processes: Processes, given: argparse.Namespace) -> Iterator[Figure]:
