@@ -15,6 +15,7 @@ from costboost.boosting._base import CostSensitiveBooster
 from costboost.boosting._rounds import Callback
 from costboost.checkpoints import NO_CHECKPOINTS, Checkpoints, tape_of
 from costboost.columns import Columns, ColumnType
+from costboost.ensembles.checks import LARGEST
 from costboost.features import FeatureEncoder
 from costboost.learners.tape import Tape
 from costboost.mixture.classifier import MixtureClassifier
@@ -108,16 +109,33 @@ def fit_rows(
 ) -> Fitted:
     """Fit an encoder and a clone of the booster on these rows alone."""
     encoder, booster = _joined(booster, rows)
-    fitted = booster.fit(
-        encoder.transform(rows.columns),
-        rows.y,
-        sample_cost=rows.sample_cost,
-        sample_weight=rows.weight,
-        callback=callback,
-        **(rows.apart if getattr(booster, "early_stopping", None) is not None else {}),
-        **({"tape": tape} if isinstance(booster, CostSensitiveBooster) else {}),
-    )
+    X = encoder.transform(rows.columns)
+    try:
+        fitted = booster.fit(
+            X,
+            rows.y,
+            sample_cost=rows.sample_cost,
+            sample_weight=rows.weight,
+            callback=callback,
+            **(rows.apart if getattr(booster, "early_stopping", None) is not None else {}),
+            **({"tape": tape} if isinstance(booster, CostSensitiveBooster) else {}),
+        )
+    except ValueError:
+        _refuse_large(X, encoder)
+        raise
     return Fitted(encoder, fitted)
+
+
+def _refuse_large(X: NDArray[np.float64], encoder: FeatureEncoder) -> None:
+    """Name the columns that most likely made a fit fail: squares of their numbers overflow.
+
+    Stumps and trees compare numbers only, and learn from such columns all the same.
+    """
+    too_large = np.fmax.reduce(np.abs(X), axis=0, initial=0.0) > LARGEST  # NaN where it is missing
+    names = dict.fromkeys(encoder.cells[j].source for j in np.flatnonzero(too_large))
+    if names:
+        told = ", ".join(map(str, names))
+        raise ValueError(f"only stumps and trees can learn from numbers beyond {LARGEST:g}: {told}")
 
 
 def _joined(booster: Any, rows: TrainingSet) -> tuple[FeatureEncoder, Any]:

@@ -396,3 +396,13 @@ def test_empirical_is_for_two_classes():
     X, y = three_classes()
     with pytest.raises(ValueError, match="decision rule"):
         CostSensitiveModel(costs=MATRIX, decision_rule="empirical").fit(X, y)
+
+
+def test_columns_too_large_to_learn_from_are_named():
+    rng = np.random.default_rng(0)
+    table = {"small": rng.normal(size=80), "huge": 1e300 * rng.normal(size=80), "some": np.full(80, np.nan)}
+    table["some"][:40] = 1e299 * rng.normal(size=40)
+    y = (table["small"] > 0).astype(int)
+    model = CostSensitiveModel("mixture", costs={"fn": 5, "fp": 1})
+    with np.errstate(all="ignore"), pytest.raises(ValueError, match=r"beyond 1e\+100: huge, some$"):
+        model.fit(table, y)

@@ -74,6 +74,10 @@ def test_numbers_near_the_largest_float_train_or_are_told(service: Service) -> N
     rows = [f"{'-' if i % 3 else ''}1e308,{i % 7},{i % 2}" for i in range(120)]
     job = service.train("huge", "\n".join(["b,c,label", *rows]) + "\n", COSTS, params=FEW)
     assert job["status"] == "succeeded", job
+    order = {"model": "squares", "dataset": job["dataset"], "costs": COSTS, "algorithm": "mixture"}
+    ended = service.wait(service.http.post("/v1/training-jobs", json=order).json()["id"])
+    assert (ended["status"], ended["error"]["code"]) == ("failed", "invalid_data"), ended
+    assert ended["error"]["detail"].endswith("numbers beyond 1e+100: b")
     dear = [f"{i},1e101,{i % 2}" for i in range(120)]
     options = {"roles": json.dumps({"c": "cost"})}
     body = {"fn": {"per": {"c": 1}}, "fp": 1}
