@@ -17,7 +17,7 @@ from service.api.routes import StrictRoute
 from service.domain.cost_specs import CostSpec, NamedCosts, NamelessCosts
 from service.domain.costs import Costs
 from service.usecases import cost_specs
-from service.usecases.cost_specs import Review, review_costs, review_kept
+from service.usecases.cost_specs import Meaning, meaning_of, meaning_of_kept
 
 router = APIRouter(route_class=StrictRoute, tags=["cost-specs"])
 
@@ -73,7 +73,7 @@ class Checks(BaseModel):
     dominated_actions: list[str] = Field(description="Actions that another one beats for every class.")
 
 
-class ReviewOut(BaseModel):
+class MeaningOut(BaseModel):
     """What costs mean."""
 
     cells: list[Cost]
@@ -81,7 +81,7 @@ class ReviewOut(BaseModel):
     consequences: list[str] = Field(description="What is decided, in words.")
 
 
-class CostSpecOut(ReviewOut):
+class CostSpecOut(MeaningOut):
     """A revision of named costs."""
 
     model_config = ConfigDict(json_schema_extra={"example": EXAMPLE})
@@ -94,7 +94,7 @@ class CostSpecOut(ReviewOut):
     created_at: datetime
 
     @classmethod
-    def of(cls, spec: CostSpec, review: Review | None = None) -> "CostSpecOut":
+    def of(cls, spec: CostSpec, meaning: Meaning | None = None) -> "CostSpecOut":
         """Show a cost spec."""
         return cls(
             id=spec.id,
@@ -103,12 +103,12 @@ class CostSpecOut(ReviewOut):
             currency=spec.currency,
             costs=spec.costs,
             created_at=spec.created_at,
-            **_shown(review or review_kept(spec.costs)),
+            **_shown(meaning or meaning_of_kept(spec.costs)),
         )
 
 
-def _shown(review: Review) -> dict[str, Any]:
-    return {"cells": review.cells, "checks": review.checks, "consequences": review.consequences}
+def _shown(meaning: Meaning) -> dict[str, Any]:
+    return {"cells": meaning.cells, "checks": meaning.checks, "consequences": meaning.consequences}
 
 
 @router.post(
@@ -127,11 +127,11 @@ def create_cost_spec(
     body: Annotated[NamedCosts, _BODY],
 ) -> CostSpecOut:
     """Check costs and keep them; the same name again makes its next revision, with an id of its own."""
-    spec, review = cost_specs.create_cost_spec(
+    spec, meaning = cost_specs.create_cost_spec(
         wired.sessions, tenant, body.name, body.currency, body.priced, at=body.at, receipt=receipt
     )
     response.headers["Location"] = f"/v1/cost-specs/{spec.id}"
-    return CostSpecOut.of(spec, review)
+    return CostSpecOut.of(spec, meaning)
 
 
 @router.post(
@@ -140,9 +140,9 @@ def create_cost_spec(
     summary="Check costs without keeping them",
     responses=responses(400, 413, 415, 422),
 )
-def validate_cost_spec(*, body: Annotated[NamelessCosts, _BODY]) -> ReviewOut:
+def validate_cost_spec(*, body: Annotated[NamelessCosts, _BODY]) -> MeaningOut:
     """Check costs and say what they lead to; the name may be left out."""
-    return ReviewOut(**_shown(review_costs(body.priced, body.at)))
+    return MeaningOut(**_shown(meaning_of(body.priced, body.at)))
 
 
 @router.get(

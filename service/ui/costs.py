@@ -36,8 +36,8 @@ def list_costs(request: Request, wired: Wired, tenant: Tenant, after: After = No
     """List what is stored, newest first."""
     found = cost_specs.list_cost_specs(wired.readers, tenant, FETCH, after)
     part = part_of(found, key=lambda one: one.id)
-    reviews = [(one, cost_specs.review_kept(one.costs)) for one in part.lines]
-    return render(request, "costs.html", specs=reviews, after=part.after)
+    meanings = [(one, cost_specs.meaning_of_kept(one.costs)) for one in part.lines]
+    return render(request, "costs.html", specs=meanings, after=part.after)
 
 
 @router.get("/ui/costs/new")
@@ -60,20 +60,20 @@ def show_words(request: Request, wired: Wired, tenant: Tenant, form: Submitted) 
     try:
         plain = costs_of(form)
         if not plain:
-            return render(request, "parts/words.html", review=None, error=None)
+            return render(request, "parts/words.html", meaning=None, error=None)
         costs = validated(_NAMELESS, plain).priced
-        review = cost_specs.review_costs(costs)
+        meaning = cost_specs.meaning_of(costs)
         dataset = _checked_against(wired, tenant, form, costs)
     except CostboostError as error:
         # While somebody types this is no refusal: it says what is still missing.
-        return render(request, "parts/words.html", review=None, error=error)
+        return render(request, "parts/words.html", meaning=None, error=error)
     return render(
         request,
         "parts/words.html",
-        review=review,
+        meaning=meaning,
         error=None,
-        ratio=cost_specs.ratio_of(review.cells),
-        swapped=cost_specs.look_swapped(review.cells, dataset),
+        ratio=cost_specs.ratio_of(meaning.cells),
+        swapped=cost_specs.look_swapped(meaning.cells, dataset),
     )
 
 
@@ -98,14 +98,14 @@ def show_costs(
 ) -> Response:
     """Show one revision and what it leads to; `dataset` is the table that it was made for."""
     found = cost_specs.read_cost_spec(wired.readers, tenant, cost_spec)
-    review = cost_specs.review_kept(found.costs)
+    meaning = cost_specs.meaning_of_kept(found.costs)
     return render(
         request,
         "cost_spec.html",
         spec=found,
-        review=review,
-        ratio=cost_specs.ratio_of(review.cells),
-        swapped=cost_specs.look_swapped(review.cells, None),
+        meaning=meaning,
+        ratio=cost_specs.ratio_of(meaning.cells),
+        swapped=cost_specs.look_swapped(meaning.cells, None),
         dataset=dataset,
     )
 

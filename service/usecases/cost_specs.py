@@ -21,7 +21,7 @@ Cells: TypeAlias = list[dict[str, Any]]
 
 
 @dataclass(frozen=True)
-class Review:
+class Meaning:
     """What costs mean.
 
     Attributes
@@ -39,7 +39,7 @@ class Review:
     consequences: list[str]
 
 
-def review_costs(costs: AnyCosts, at: str = "") -> Review:
+def meaning_of(costs: AnyCosts, at: str = "") -> Meaning:
     """Check costs, which stand at this pointer, and say what they lead to.
 
     Raises
@@ -48,16 +48,16 @@ def review_costs(costs: AnyCosts, at: str = "") -> Review:
         `unreasonable_costs` with the cells, `zero_costs`, `unserved_class`.
     """
     spec = learning.cost_spec(costs, at=at)
-    return Review(learning.describe(spec), learning.checks(spec), learning.consequences(spec))
+    return Meaning(learning.describe(spec), learning.checks(spec), learning.consequences(spec))
 
 
-def review_kept(costs: AnyCosts) -> Review:
+def meaning_of_kept(costs: AnyCosts) -> Meaning:
     """Say what kept costs lead to; those that today's rules refuse lead to nothing, and are told why."""
     try:
-        return review_costs(costs)
+        return meaning_of(costs)
     except InvalidError as error:
         checks = {"reasonable": False, "explanation": error.detail, "per_row": bool(costs.columns)}
-        return Review([], checks | {"dominated_actions": []}, [])
+        return Meaning([], checks | {"dominated_actions": []}, [])
 
 
 def look_swapped(cells: Cells, dataset: Dataset | None) -> bool:
@@ -88,9 +88,9 @@ def create_cost_spec(
     *,
     at: str = "",
     receipt: Receipt | None = None,
-) -> tuple[CostSpec, Review]:
+) -> tuple[CostSpec, Meaning]:
     """Keep checked costs as the next revision of a name."""
-    review = review_costs(costs, at)
+    meaning = meaning_of(costs, at)
     with sessions() as session:
         spec = CostSpec(
             id=new_id("cs"),
@@ -104,7 +104,7 @@ def create_cost_spec(
         cost_specs.add_cost_spec(session, spec)
         idempotency.sign(session, receipt, f"/v1/cost-specs/{spec.id}")
         session.commit()
-    return spec, review
+    return spec, meaning
 
 
 def read_cost_spec(readers: Sessions, tenant: str, called: str) -> CostSpec:

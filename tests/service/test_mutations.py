@@ -29,7 +29,7 @@ from service.domain.errors import InvalidError, MalformedError
 from service.domain.predictions import decode
 from service.rows import decode_rows
 from service.rows.csv_reader import read_csv
-from service.usecases.cost_specs import review_costs
+from service.usecases.cost_specs import meaning_of
 
 MUTATIONS = int(os.environ.get("FUZZ_MUTATIONS") or 150)
 many = settings(
@@ -145,10 +145,10 @@ def test_costs(written: Any) -> None:
         return
     assert COSTS.validate_python(json.loads(COSTS.dump_json(costs))) == costs
     try:
-        review = review_costs(costs)
+        meaning = meaning_of(costs)
     except InvalidError:
         return
-    json.dumps(msgspec.to_builtins(vars(review)), allow_nan=False)
+    json.dumps(msgspec.to_builtins(vars(meaning)), allow_nan=False)
 
 
 FLOATS = [0.0, -1.0, 2.0, np.nan, np.inf, 1e308]
