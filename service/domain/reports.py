@@ -191,6 +191,7 @@ class _Judged(BaseModel):
     review_rate: Figure | None = None
     unreasonable_rows: Count = 0
     confusion: list[list[Rows]] | None = None
+    confusion_columns: list[Text] | None = None
     threshold: Figure | None = None
     undefined: dict[Text, Text] = Field(default_factory=dict)
 

@@ -66,8 +66,12 @@ class Judged:
         )
         per_row = self.costs.ndim == 3
         unreasonable = int(unreasonable_rows(self.costs, self.spec.serves).sum()) if per_row else 0
-        baseline = self.spec.actions[found["baseline_action"]].name
-        return found | {"baseline_action": baseline, "unreasonable_rows": unreasonable}
+        actions = [action.name for action in self.spec.actions]
+        return found | {
+            "baseline_action": actions[found["baseline_action"]],
+            "confusion_columns": actions,
+            "unreasonable_rows": unreasonable,
+        }
 
     def curves(self) -> dict[str, Any]:
         """All curves; of more than two classes those of each against the rest, with its name."""

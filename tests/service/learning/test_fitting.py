@@ -26,6 +26,7 @@ NAMES = [
     "specificity",
     "f1",
     "confusion",
+    "confusion_columns",
     "average_margin",
     "base_rate",
 ]
@@ -146,6 +147,7 @@ def test_three_classes(train, columns_of):
     )
     answers, by_class = probabilities(trained, columns_of(20, seed=2))
     assert set(by_class) == {"a", "b", "c"}
+    assert trained.metrics["confusion_columns"] == list(answers.actions) == ["c", "a", "b"]
     assert np.allclose(answers.probabilities.sum(axis=1), 1.0)
 
 
