@@ -58,7 +58,7 @@ test-slow: $(VENV)/.installed ## the slow tier
 
 test-lowest: $(VENV)/.audit ## with the lowest versions that pyproject.toml allows, in .venv-lowest; all tests: QUICK_TESTS=
 	@test -x .venv-lowest/bin/python || $(PYTHON) -m venv .venv-lowest
-	@$(LOWEST) 'hatchling>=1.27' editables
+	@$(LOWEST) 'hatchling>=1.27' 'editables>=0.5'
 	@$(LOWEST) --no-build-isolation --editable '.[dev]'
 	@$(LOWEST_PYTHON) -c 'from costboost import warming; warming.warm()'
 	@$(LOWEST_PYTHON) -m pytest $(QUICK_TESTS) -m "not slow"

@@ -67,13 +67,16 @@ class DecidingModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         ValueError
-            If a column is missing or holds something else, or a cost is not finite.
+            If a column is missing or holds something else, a cost is not finite, constant costs are
+            unreasonable or all zero, or the threshold is no probability.
         """
         scorer = self.scorer()
         if isinstance(costs, CostMatrix):
             costs = CostSpec.from_matrix(costs.matrix, scorer.classes, scorer.positive)
         elif isinstance(costs, Mapping):
             costs = named_costs(costs, scorer.classes, scorer.positive)
+        if isinstance(costs, CostSpec):
+            costs.check()
         read = costs.columns if isinstance(costs, CostSpec) else frozenset()
         return scorer.decide(self._read(X, read), costs=costs, priors=priors, threshold=threshold)
 

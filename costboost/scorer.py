@@ -270,8 +270,10 @@ class Scorer:
         ------
         ValueError
             If a column is missing, a cost is not finite, classes differ, or a threshold is given for more
-            than two classes.
+            than two classes or is no probability.
         """
+        if threshold is not None and not 0.0 <= threshold <= 1.0:
+            raise ValueError("threshold must lie between 0 and 1: a probability is compared with it")
         scores = self.score(columns, priors)
         spec = self._spec(costs)
         prices = costs if isinstance(costs, np.ndarray) else spec.evaluate(columns, len(scores.score))

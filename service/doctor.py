@@ -16,7 +16,7 @@ from service.db import engine, migrations
 from service.db.migrations import DamagedDatabaseError
 from service.queue import SQLITE_CURE, sqlite_fault
 from service.settings import PREFIX, Settings
-from service.wiring import open_store
+from service.wiring import folder_of, open_store
 
 __all__ = ["Finding", "examine"]
 
@@ -99,11 +99,15 @@ def _processors(settings: Settings) -> Finding:
 
 
 def _store(settings: Settings) -> Finding:
+    url = settings.store_url
+    if not url.startswith("s3:") and not (folder := folder_of(url)).exists():
+        # To open it would make it, also where its name is mistyped.
+        return _not_there("store", str(folder), folder, "STORE_URL")
     try:
-        store = open_store(settings.store_url)
+        store = open_store(url)
         writable = store.writable()
     except OSError as error:
-        return _no_store(f"{settings.store_url}: {error.strerror}")
+        return _no_store(f"{url}: {error.strerror}")
     return Finding("store", True, store.where) if writable else _no_store(f"{store.where} cannot be written")
 
 
@@ -119,7 +123,7 @@ def _database(settings: Settings) -> Finding:
     if url.get_backend_name() == "sqlite" and (fault := sqlite_fault()) is not None:
         return Finding("database", False, fault, SQLITE_CURE)
     if url.get_backend_name() == "sqlite" and not Path(url.database or "").exists():
-        return _no_file(shown, Path(url.database or ""))
+        return _not_there("database", shown, Path(url.database or ""), "DATABASE_URL")
     database = engine.open_database(address, pool=1, wait_seconds=settings.database_wait_seconds)
     try:
         migrated = migrations.is_migrated(database.execution_options(**{engine.READ_ONLY: True}))
@@ -134,13 +138,13 @@ def _database(settings: Settings) -> Finding:
     return Finding("database", False, f"{shown} has the schema of another release", _MIGRATE)
 
 
-def _no_file(shown: str, path: Path) -> Finding:
-    """A file that the first start makes, where it can."""
+def _not_there(name: str, shown: str, path: Path, variable: str) -> Finding:
+    """A file or folder that the first start makes, where it can."""
     folder = next(parent for parent in path.absolute().parents if parent.exists())
     if folder.is_dir() and os.access(folder, os.W_OK):
-        return Finding("database", True, f"{shown} is not there yet", _MADE)
-    cure = f"let {PREFIX}DATABASE_URL name a file in a folder that this user may write"
-    return Finding("database", False, f"{shown} is not there, and cannot be made", cure)
+        return Finding(name, True, f"{shown} is not there yet", _MADE)
+    cure = f"let {PREFIX}{variable} name one in a folder that this user may write"
+    return Finding(name, False, f"{shown} is not there, and cannot be made", cure)
 
 
 _MADE = "`costboost serve` makes it, and so does `costboost migrate`"

@@ -123,4 +123,9 @@ def open_store(url: str) -> ArtifactStore:
         from service.artifacts.bucket import BucketStore  # noqa: PLC0415  who has a folder needs none of it
 
         return BucketStore(url)
-    return FolderStore(Path(unquote(urlsplit(url).path)).absolute())
+    return FolderStore(folder_of(url))
+
+
+def folder_of(url: str) -> Path:
+    """The folder of a store in one."""
+    return Path(unquote(urlsplit(url).path)).absolute()

@@ -1,6 +1,7 @@
 """Who carries plans out: in the calling thread, or on an event loop."""
 
 import os
+import re
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Any, Self, TypeVar
@@ -8,6 +9,7 @@ from typing import Any, Self, TypeVar
 import anyio
 import httpx2
 
+from costboost.client.errors import ClientError
 from costboost.client.exchange import Awaiting, Blocking, Listing, Outcome, Pause, Plan, Request
 from costboost.client.jobs import AsyncJob, Job
 from costboost.client.operations import Operations
@@ -30,6 +32,11 @@ class Client(Operations[Job], Blocking):
         Seconds of silence after which a try is given up.
     retries : int
         How often a request is sent again that was told to come later, or whose connection broke.
+
+    Raises
+    ------
+    ClientError
+        The address or the key cannot be one.
 
     Examples
     --------
@@ -152,8 +159,13 @@ class AsyncClient(Operations[AsyncJob], Awaiting):
 
 def _options(url: str | None, api_key: str | None, timeout: float) -> dict[str, Any]:
     key = api_key or os.environ.get("COSTBOOST_API_KEY")
+    if key and not (key.isascii() and key.isprintable()):
+        raise ClientError("the API key holds a letter that no key has")
+    address = url or os.environ.get("COSTBOOST_URL") or DEFAULT_URL
+    if re.match(r"https?://[^/?#]", address, re.IGNORECASE) is None:
+        raise ClientError(f"{address} is no address of a service, such as {DEFAULT_URL}")
     return {
-        "base_url": url or os.environ.get("COSTBOOST_URL") or DEFAULT_URL,
+        "base_url": address,
         "headers": {"Authorization": f"Bearer {key}"} if key else {},
         "timeout": timeout,
     }

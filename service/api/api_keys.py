@@ -14,7 +14,7 @@ from service.api.context import Receipted, Sender, Tenant, Wired
 from service.api.lists import ListSlice, Page, page
 from service.api.problems import responses
 from service.api.routes import StrictRoute
-from service.domain.access import ApiKey, Scope
+from service.domain.access import KEY_NAME_PATTERN, MAX_KEY_NAME, ApiKey, Scope
 from service.usecases import api_keys
 
 router = APIRouter(route_class=StrictRoute, tags=["api-keys"])
@@ -37,7 +37,7 @@ class ApiKeyIn(BaseModel):
         extra="forbid", json_schema_extra={"example": {"name": "checkout", "scopes": ["predict"]}}
     )
 
-    name: str = Field(min_length=1, max_length=128, pattern=r"^[^\x00-\x1f\x7f]+$")
+    name: str = Field(min_length=1, max_length=MAX_KEY_NAME, pattern=KEY_NAME_PATTERN)
     scopes: Annotated[list[Scope], Field(min_length=1, max_length=20)] = Field(
         description="What it may do; `admin` may do everything."
     )

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import anyio.to_thread
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 from pydantic.config import JsonDict
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
@@ -25,7 +25,7 @@ from service.api.waiting import RETRY_SECONDS, read_waiting
 from service.domain import strict_json
 from service.domain.batch_predictions import BatchPrediction, BatchSpec, OutputFormat
 from service.domain.errors import FieldError, InvalidError, pointer
-from service.domain.faults import field_errors, refusal
+from service.domain.faults import checked
 from service.domain.receipts import Receipt
 from service.domain.training import JobStatus, Progress
 from service.usecases import batch_predictions, batch_removal, jobs
@@ -157,7 +157,7 @@ async def create_batch_prediction(
     if is_form(request):
         view = await _submit_form(request, wired, tenant, receipt)
     else:
-        spec = _checked(await request.json())
+        spec = checked(BatchSpec, await request.json())
         submit = _submission(request, wired, tenant, spec, receipt)
         view = await anyio.to_thread.run_sync(functools.partial(submit, upload=None))
     response.headers.update({"Location": f"{PATH}/{view.job.id}", "Retry-After": str(RETRY_SECONDS)})
@@ -173,7 +173,7 @@ async def _submit_form(request: Request, wired: Wiring, tenant: str, receipt: Re
             faults = [FieldError(pointer(name), "unknown_field", detail) for name in unknown]
             raise InvalidError("invalid", "a part of the form is not known", faults)
         given = strict_json.parse(form.fields.get("spec", "{}"), at="/spec", what="the part `spec`")
-        submit = _submission(request, wired, tenant, _checked(given), receipt)
+        submit = _submission(request, wired, tenant, checked(BatchSpec, given), receipt)
         upload: Upload = form.upload
         return await anyio.to_thread.run_sync(
             functools.partial(submit, upload=upload), limiter=intake_limiter(request)
@@ -195,13 +195,6 @@ def _submission(
         queued_jobs=wired.settings.max_queued_jobs,
         receipt=receipt,
     )
-
-
-def _checked(value: Any) -> BatchSpec:
-    try:
-        return BatchSpec.model_validate(value)
-    except ValidationError as error:
-        raise refusal(field_errors(error.errors(), value)) from None
 
 
 @router.get(

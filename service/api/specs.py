@@ -1,14 +1,12 @@
 """A training spec as it comes in: a JSON body, or the part `spec` of a form."""
 
 from collections.abc import Mapping
-from typing import Any
 
-from pydantic import ValidationError
 from starlette.requests import Request
 
 from service.domain import strict_json
 from service.domain.errors import FieldError, InvalidError
-from service.domain.faults import field_errors, refusal
+from service.domain.faults import checked
 from service.domain.training import TrainingSpec
 
 
@@ -19,7 +17,7 @@ async def read_spec(request: Request) -> TrainingSpec:
     ------
     UnsupportedMediaTypeError, MalformedError, InvalidError
     """
-    return _checked(await request.json())
+    return checked(TrainingSpec, await request.json())
 
 
 def read_spec_part(fields: Mapping[str, str]) -> TrainingSpec:
@@ -32,14 +30,7 @@ def read_spec_part(fields: Mapping[str, str]) -> TrainingSpec:
     if "dataset" in value:
         raise _wrong("/dataset", "unknown_field", "the form brings its dataset itself")
     # Its id is known once the table is read; everything else is checked before.
-    return _checked({**value, "dataset": "ds_of_this_form"})
-
-
-def _checked(value: Any) -> TrainingSpec:
-    try:
-        return TrainingSpec.model_validate(value)
-    except ValidationError as error:
-        raise refusal(field_errors(error.errors(), value)) from None
+    return checked(TrainingSpec, {**value, "dataset": "ds_of_this_form"})
 
 
 def _wrong(pointer: str, code: str, detail: str) -> InvalidError:

@@ -21,7 +21,7 @@ from service.domain.datasets import Dataset, IntakeLimits, IntakeOptions
 from service.domain.errors import ConflictError, InvalidError
 from service.domain.faults import field_errors
 from service.domain.nearest import listed_for
-from service.domain.predictions import PredictOptions
+from service.domain.predictions import PredictOptions, check_options
 from service.domain.training import TrainingSpec
 from service.rows import (
     JsonRows,
@@ -140,15 +140,17 @@ def predict_locally(
     Raises
     ------
     InvalidError, MalformedError
-        The file holds no model, or the rows are not what it needs.
+        The file holds no model, the rows are not what it needs, or the threshold is no probability.
     """
+    wish = PredictOptions(threshold=threshold)
+    check_options(wish)
     try:
         predictor = learning.load(model.read_bytes())
     except ConflictError:
         raise InvalidError("invalid", f"{model} holds no model of this release") from None
     sent = _sent(rows)
     priced = None if costs is None else price(predictor, json.dumps(costs).encode())
-    decided = predict(predictor, PredictOptions(threshold=threshold), sent, priced, len(sent))
+    decided = predict(predictor, wish, sent, priced, len(sent))
     actions = (predictor.costs if priced is None else priced.costs).actions
     columns = _ids(sent, id_column or "id") if id_column or "id" in sent.names else {}
     columns |= prediction_columns(

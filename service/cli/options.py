@@ -76,6 +76,19 @@ def writable(file: Path | None) -> Path | None:
     return file
 
 
+def spare(output: Path | None, *inputs: Path) -> None:
+    """Look that what is written takes the place of nothing that is read.
+
+    Raises
+    ------
+    UsageError
+        It does.
+    """
+    for file in inputs:
+        if output is not None and output.exists() and file.exists() and output.samefile(file):
+            raise UsageError(f"--output is {file}, which is read: what is in it would be lost")
+
+
 def settings_of(data_dir: Path | None, **overrides: Any) -> "Settings":
     """Settings of the environment; what the command line says wins."""
     from sqlalchemy import URL

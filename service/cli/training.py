@@ -17,6 +17,7 @@ from service.cli.options import (
     read_json,
     read_roles,
     settings_of,
+    spare,
     table_endings,
     table_file,
     writable,
@@ -130,6 +131,7 @@ def _train_here(
         told = "what a service has taken in needs --url or COSTBOOST_URL"
         raise UsageError(f"there is no file {path}; {told}")
     writable(output)
+    spare(output, path)
     spec = {**body, "model": name}
     if path.is_dir():
         from service.cli.partitioned import train_folder
@@ -211,6 +213,7 @@ def predict(
     suffix = ".csv" if output is None else output.suffix.lower()
     if suffix not in (".csv", ".json", ".parquet", ".arrow"):
         raise UsageError("--output is a file that ends in .csv, .json, .parquet or .arrow")
+    spare(output, rows, Path(model))
     priced = read_json(costs, "--costs")
     if Path(model).is_file():
         from service.cli.local import predict_locally

@@ -1,10 +1,14 @@
 """Where a validation error stands: pydantic's `loc` turned into an RFC 6901 pointer, without any value."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
 
 from service.domain.errors import FieldError, InvalidError, pointer
 from service.domain.wording import words
+
+Model = TypeVar("Model", bound=BaseModel)
 
 
 def field_errors(errors: Sequence[Mapping[str, Any]], body: Any, prefix: str = "") -> list[FieldError]:
@@ -34,6 +38,20 @@ def field_errors(errors: Sequence[Mapping[str, Any]], body: Any, prefix: str = "
         code = _code(error)
         found.setdefault((place, code), FieldError(place, code, words(error)))
     return list(found.values())
+
+
+def checked(kind: type[Model], plain: Any) -> Model:
+    """Make a value of plain ones.
+
+    Raises
+    ------
+    InvalidError
+        With the place of each fault.
+    """
+    try:
+        return kind.model_validate(plain)
+    except ValidationError as error:
+        raise refusal(field_errors(error.errors(), plain)) from None
 
 
 def refusal(errors: Sequence[FieldError]) -> InvalidError:

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
-from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
@@ -13,10 +12,10 @@ from service.api.context import Sender, Tenant, Wired
 from service.api.versions import Number
 from service.domain.decision_records import DecisionRecord
 from service.domain.errors import CostboostError, NotFoundError
-from service.domain.faults import field_errors, refusal
+from service.domain.faults import checked
 from service.domain.feedback import FeedbackItem
 from service.domain.predictions import Selector
-from service.ui.forms import Form, Submitted
+from service.ui.forms import Form, Submitted, is_plain
 from service.ui.rendering import render
 from service.ui.routes import PageRoute
 from service.ui.units import currency_of
@@ -107,10 +106,7 @@ def give_label(request: Request, wired: Wired, tenant: Tenant, form: Submitted, 
     record, model = recording.read_record(wired.readers, tenant, prediction)
     label = form.verbatim("label") or form.required("label")
     item = {"prediction_id": prediction, "label": label, "amount": form.amount("amount")}
-    try:
-        feedback.give(wired.sessions, tenant, [FeedbackItem.model_validate(item)])
-    except ValidationError as error:
-        raise refusal(field_errors(error.errors(), item)) from None
+    feedback.give(wired.sessions, tenant, [checked(FeedbackItem, item)])
     currency = None if model is None else _currency(wired, record, model.name)
     return render(
         request, "parts/labelled.html", label=item["label"], amount=item["amount"], currency=currency
@@ -200,9 +196,6 @@ def _row(form: Form, schema: Any) -> dict[str, Any]:
 def _cell(text: str, kind: str) -> Any:
     if kind == "boolean":
         return {"true": True, "false": False}.get(text.lower(), text)
-    if kind != "number":
-        return text
-    try:
-        return float(text)
-    except ValueError:
+    if kind != "number" or not is_plain(text.strip()):
         return text  # the decoder says what is wrong with it
+    return float(text)

@@ -135,13 +135,17 @@ def costs_of(form: Form) -> dict[str, Any]:
     InvalidError, MalformedError
     """
     text = form.text("json")
-    if text is not None:
-        found = strict_json.parse(text, at="/json", what="the JSON")
-        if not isinstance(found, dict):
-            raise wrong("/json", "wrong_type", 'must be an object such as {"fn": 500, "fp": 10}')
-        return found
-    cells = {name: _cell(form, name) for name in _CELLS}
-    return {name: cell for name, cell in cells.items() if cell is not None}
+    cells = {name: cell for name in _CELLS if (cell := _cell(form, name)) is not None}
+    if text is None:
+        return cells
+    found = strict_json.parse(text, at="/json", what="the JSON")
+    if not isinstance(found, dict):
+        raise wrong("/json", "wrong_type", 'must be an object such as {"fn": 500, "fp": 10}')
+    if cells:
+        raise wrong("/json", "exclusive", f"leave it empty, or else {' and '.join(cells)} above")
+    if beside := [name for name in ("name", "currency") if name in found]:
+        raise wrong(pointer("json", beside[0]), "exclusive", "has a field of its own: leave it out here")
+    return found
 
 
 def validated(adapter: TypeAdapter[Any], plain: dict[str, Any]) -> Any:
@@ -160,11 +164,10 @@ def validated(adapter: TypeAdapter[Any], plain: dict[str, Any]) -> Any:
 def _cell(form: Form, name: str) -> float | dict[str, Any] | None:
     fixed = form.amount(f"{name}.fixed")
     factor, column = form.text(f"{name}.factor"), form.verbatim(f"{name}.column")
-    if column is None and factor is None:
-        return fixed
-    if column is None:
-        raise wrong(pointer(name, "column"), "missing", "name the column that the factor is for")
-    per = 1.0 if factor is None else read_number(factor, pointer(name, "factor"))
     bounds = {bound: form.amount(f"{name}.{bound}") for bound in ("min", "max")}
-    given = {bound: amount for bound, amount in bounds.items() if amount is not None}
-    return {"fixed": fixed or 0.0, "per": {column: per}, **given}
+    given: dict[str, Any] = {bound: amount for bound, amount in bounds.items() if amount is not None}
+    if column is not None:
+        given["per"] = {column: 1.0 if factor is None else read_number(factor, pointer(name, "factor"))}
+    elif factor is not None:
+        raise wrong(pointer(name, "column"), "missing", "name the column that the factor is for")
+    return {"fixed": fixed or 0.0, **given} if given else fixed

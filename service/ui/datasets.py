@@ -1,7 +1,8 @@
 """Tables: bringing one, and seeing what is in it."""
 
 import functools
-from typing import Any
+import re
+from typing import Any, Final
 
 import anyio.to_thread
 from fastapi import APIRouter
@@ -12,7 +13,9 @@ from service.api.context import Sender, Tenant, Wired
 from service.api.datasets import intake_limiter, intake_of
 from service.api.uploads import receive_form, validated_options
 from service.domain.datasets import Dataset, IntakeOptions
+from service.domain.errors import pointer
 from service.ui.charts import profile_charts
+from service.ui.forms import wrong
 from service.ui.lists import FETCH, After, part_of
 from service.ui.rendering import render, send_on
 from service.ui.routes import PageRoute
@@ -24,6 +27,7 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False, tags=["datase
 #: Columns that are drawn: more would make the page heavy.
 _DRAWN = 40
 #: Fields of the form that name columns, one or several by commas, and the role that these get.
+_LISTED: Final = re.compile(r'\s*(?:(?P<quoted>"(?:[^"]|"")+")|(?P<plain>[^,]*?))\s*(?:,|$)')
 _ROLES = ("cost", "id", "time", "group", "weight", "subject", "ignore")
 
 
@@ -97,10 +101,17 @@ def _options(fields: dict[str, str], called: str | None) -> IntakeOptions:
     plain: dict[str, Any] = {name: text for name, text in told.items() if text}
     if called is not None:
         plain.setdefault("name", called)
-    plain["roles"] = {
-        column.strip(): role
-        for role in _ROLES
-        for column in fields.get(f"roles.{role}", "").split(",")
-        if column.strip()
-    }
+    plain["roles"] = roles = dict[str, str]()
+    for role in _ROLES:
+        for column in _listed(fields.get(f"roles.{role}", "")):
+            if column in roles:
+                detail = f"a column that is named here is also named under {roles[column]}: it has one role"
+                raise wrong(pointer(f"roles.{role}"), "duplicate", detail)
+            roles[column] = role
     return validated_options(plain)
+
+
+def _listed(text: str) -> list[str]:
+    """Names between commas, without the spaces around them; in quotes a name is as it is."""
+    found = [match["quoted"] or match["plain"] for match in _LISTED.finditer(text)]
+    return [name[1:-1].replace('""', '"') if name.startswith('"') else name for name in found if name]

@@ -1,7 +1,9 @@
 """Forms as they arrive: fields of text, and the numbers in them; where one is wrong its field is named."""
 
 import math
-from typing import Annotated
+import re
+from typing import Annotated, Final
+from urllib.parse import unquote_to_bytes
 
 from fastapi import Depends
 from starlette.datastructures import UploadFile
@@ -11,6 +13,8 @@ from service.domain.errors import FieldError, InvalidError, MalformedError, poin
 
 _MAX_FIELDS = 2_000
 _MAX_FIELD_BYTES = 1 << 20
+_NO_TEXT: Final = "holds a NUL"
+_NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 
 
 class Form:
@@ -110,10 +114,8 @@ def read_number(text: str, at: str) -> float:
     ------
     InvalidError
     """
-    try:
-        found = float(text.replace(" ", ""))
-    except ValueError:
-        found = math.nan
+    written = text.replace(" ", "")
+    found = float(written) if is_plain(written) else math.nan
     if not math.isfinite(found):
         raise wrong(
             at,
@@ -123,17 +125,37 @@ def read_number(text: str, at: str) -> float:
     return found
 
 
+def is_plain(text: str) -> bool:
+    """Whether text is a number as people write one; Python reads more, such as `1_0` or other digits."""
+    return _NUMBER.fullmatch(text) is not None
+
+
 def wrong(at: str, code: str, detail: str) -> InvalidError:
     """Say what is wrong with one field."""
     return InvalidError("invalid", "a field of the form is wrong", [FieldError(at, code, detail)])
 
 
 async def _read(request: Request) -> Form:
+    if request.headers.get("content-type", "").startswith("application/x-www-form-urlencoded"):
+        _check_encoding(await request.body())
     async with request.form(max_files=0, max_fields=_MAX_FIELDS, max_part_size=_MAX_FIELD_BYTES) as form:
         items = form.multi_items()
         if any(isinstance(one, UploadFile) for _, one in items):
             raise MalformedError("malformed", "this form takes no file")
-        return Form([(name, str(one)) for name, one in items])
+        fields = [(name, str(one)) for name, one in items]
+    if faults := [
+        FieldError(pointer(name), "text", _NO_TEXT) for name, text in fields if "\0" in name + text
+    ]:
+        raise MalformedError("malformed", f"a field of the form {_NO_TEXT}", faults)
+    return Form(fields)
+
+
+def _check_encoding(body: bytes) -> None:
+    """Refuse what is no UTF-8: the reader of forms would put other letters in its place."""
+    try:
+        unquote_to_bytes(body).decode()
+    except UnicodeDecodeError:
+        raise MalformedError("malformed", "the form is not UTF-8") from None
 
 
 Submitted = Annotated[Form, Depends(_read)]

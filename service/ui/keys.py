@@ -1,14 +1,13 @@
 """API keys of a tenant, and what was done with them and everything else."""
 
 from fastapi import APIRouter
-from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import Response
 
 from service.api.api_keys import ApiKeyIn
 from service.api.context import Sender, Tenant, Wired
 from service.domain.access import SCOPES
-from service.domain.faults import field_errors, refusal
+from service.domain.faults import checked
 from service.ui.forms import Submitted
 from service.ui.lists import FETCH, After, part_of
 from service.ui.rendering import render, send_on
@@ -38,10 +37,7 @@ def show_keys(request: Request, wired: Wired, tenant: Tenant, after: After = Non
 def create_key(request: Request, wired: Wired, sender: Sender, form: Submitted) -> Response:
     """Make a key, and show it this once."""
     plain = {"name": form.required("name"), "scopes": form.ticked("scopes")}
-    try:
-        wish = ApiKeyIn.model_validate(plain)
-    except ValidationError as error:
-        raise refusal(field_errors(error.errors(), plain)) from None
+    wish = checked(ApiKeyIn, plain)
     made, token = api_keys.create_key(wired.sessions, sender.tenant, wish.name, wish.scopes, by=sender.actor)
     return render(request, "parts/new_key.html", key=made, token=token)
 

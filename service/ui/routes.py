@@ -17,9 +17,8 @@ from service.api.access import admit_key, scopes_of
 from service.api.errors import OUTAGES, status_of, unavailable_of
 from service.domain.errors import CostboostError, ForbiddenError, UnauthorizedError
 from service.domain.faults import field_errors, refusal
-from service.ui.rendering import is_partial, render, send_on
+from service.ui.rendering import COOKIE, is_partial, render, send_on
 
-COOKIE = "costboost_key"
 SIGN_IN = "/ui/sign-in"
 
 _TOLD: tuple[type[Exception], ...] = (CostboostError, RequestValidationError, *OUTAGES)

@@ -8,8 +8,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from service.ui.forms import Submitted
-from service.ui.rendering import render, send_on
-from service.ui.routes import COOKIE, SIGN_IN, PageRoute
+from service.ui.rendering import COOKIE, render, send_on
+from service.ui.routes import SIGN_IN, PageRoute
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False, tags=["probes"])
 

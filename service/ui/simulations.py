@@ -4,7 +4,6 @@ import json
 from typing import Any
 
 from fastapi import APIRouter
-from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -12,7 +11,7 @@ from service.api.context import Sender, Tenant, Wired
 from service.api.datasets import intake_of
 from service.api.versions import Number
 from service.domain.errors import pointer
-from service.domain.faults import field_errors, refusal
+from service.domain.faults import checked
 from service.domain.predictions import Selector
 from service.domain.simulations import SimulationSpec
 from service.ui.charts import threshold_chart
@@ -86,7 +85,4 @@ def _spec(form: Form) -> tuple[SimulationSpec, dict[str, Any]]:
         if capacity is None
         else {"max": capacity, "per": form.text("capacity.per") or "file"},
     }
-    try:
-        return SimulationSpec.model_validate({k: v for k, v in plain.items() if v is not None}), costs
-    except ValidationError as error:
-        raise refusal(field_errors(error.errors(), plain)) from None
+    return checked(SimulationSpec, {k: v for k, v in plain.items() if v is not None}), costs

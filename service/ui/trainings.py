@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
-from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -15,7 +14,7 @@ from service.api.context import Sender, Tenant, Wired
 from service.api.training_jobs import ceilings_of
 from service.domain import strict_json
 from service.domain.errors import NotFoundError, pointer
-from service.domain.faults import field_errors, refusal
+from service.domain.faults import checked
 from service.domain.training import TrainingJob, TrainingSpec
 from service.ui.forms import Form, Submitted, read_number, wrong
 from service.ui.lists import FETCH, After, part_of
@@ -151,10 +150,7 @@ def _spec(form: Form) -> TrainingSpec:
         **_given({name: form.text(name) for name in _CHOICES}),
         **_given({"min_recall": form.amount("min_recall"), "seed": form.whole("seed")}),
     }
-    try:
-        return TrainingSpec.model_validate(plain)
-    except ValidationError as error:
-        raise refusal(field_errors(error.errors(), plain)) from None
+    return checked(TrainingSpec, plain)
 
 
 def _search(form: Form) -> dict[str, Any] | None:

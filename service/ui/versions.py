@@ -4,17 +4,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from fastapi import APIRouter
-from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import Response
 
+from service.api.aliases import AliasIn
 from service.api.card_page import card_content
 from service.api.context import Sender, Tenant, Wired
 from service.api.markup import page
 from service.api.models import ModelPatch
 from service.api.versions import Number
 from service.domain.cautions import cautions_of_model
-from service.domain.faults import field_errors, refusal
+from service.domain.faults import checked
 from service.domain.models import CHAMPION
 from service.ui.charts import curve_charts, shape_chart, threshold_chart
 from service.ui.forms import Submitted
@@ -53,10 +53,7 @@ def change_settings(request: Request, wired: Wired, tenant: Tenant, form: Submit
         "control_share": form.amount("control_share"),
         "shadow_alias": form.text("shadow_alias"),
     }
-    try:
-        wish = ModelPatch.model_validate(plain)
-    except ValidationError as error:
-        raise refusal(field_errors(error.errors(), plain)) from None
+    wish = checked(ModelPatch, plain)
     changes = wish.model_dump(exclude_unset=True)
     models.change_model(wired.sessions, tenant, model, lambda _: None, changes)
     request.app.state.scoring.forget(tenant, model)
@@ -99,14 +96,16 @@ def make_champion(
     *, request: Request, wired: Wired, sender: Sender, form: Submitted, model: str, version: Number
 ) -> Response:
     """Let a version answer from now on."""
+    plain = {"version": version, "reason": form.text("reason") or ""}
+    wish = checked(AliasIn, plain)
     models.put_alias(
         wired.sessions,
         sender.tenant,
         model,
         CHAMPION,
         lambda _: None,
-        number=version,
-        reason=form.text("reason") or "",
+        number=wish.version,
+        reason=wish.reason,
         by=sender.actor,
     )
     request.app.state.scoring.forget(sender.tenant, model)

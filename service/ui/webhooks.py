@@ -3,12 +3,11 @@
 from typing import get_args
 
 from fastapi import APIRouter
-from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import Response
 
 from service.api.context import Tenant, Wired
-from service.domain.faults import field_errors, refusal
+from service.domain.faults import checked
 from service.domain.webhooks import PAUSES, EventType, WebhookBody
 from service.ui.forms import Submitted
 from service.ui.lists import FETCH, After, part_of
@@ -31,10 +30,7 @@ def list_webhooks(request: Request, wired: Wired, tenant: Tenant, after: After =
 def create_webhook(request: Request, wired: Wired, tenant: Tenant, form: Submitted) -> Response:
     """Subscribe an address, and show this once what its posts are signed with."""
     plain = {"url": form.required("url"), "events": form.ticked("events")}
-    try:
-        wish = WebhookBody.model_validate(plain)
-    except ValidationError as error:
-        raise refusal(field_errors(error.errors(), plain)) from None
+    wish = checked(WebhookBody, plain)
     made = webhooks.create(wired.sessions, wired.outbound, tenant, wish, receipt=None)
     return render(request, "parts/new_webhook.html", webhook=made)
 

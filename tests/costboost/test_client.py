@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from costboost.client import ApiError, AsyncClient, Client, UnreachableError
+from costboost.client import ApiError, AsyncClient, Client, ClientError, UnreachableError
 from costboost.client.jobs import JobState, ProgressBar
 
 ROW = {"amount": 640.0, "hour": 3, "merchant": "d"}
@@ -204,3 +204,21 @@ def test_progress_is_a_bar_on_a_terminal_and_lines_elsewhere() -> None:
 def test_a_table_is_no_list_of_rows(rows: Any) -> None:
     with Client("http://127.0.0.1:9") as client, pytest.raises(TypeError, match="predict_table"):
         client.predict("shop", rows)
+
+
+@pytest.mark.parametrize("kind", [Client, AsyncClient])
+@pytest.mark.parametrize(
+    ("url", "key", "told"),
+    [
+        ("nonsense", None, "nonsense is no address"),
+        ("ftp://127.0.0.1", None, "is no address"),
+        ("http://", None, "is no address"),
+        (None, "cb_\u00e9", "letter that no key has"),
+        (None, "cb_\n", "letter that no key has"),
+    ],
+)
+def test_what_can_be_no_address_and_no_key_is_told_at_once(
+    kind: type[Client | AsyncClient], url: str | None, key: str | None, told: str
+) -> None:
+    with pytest.raises(ClientError, match=told):
+        kind(url, key)

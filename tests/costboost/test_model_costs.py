@@ -151,3 +151,24 @@ def test_a_review_is_chosen_by_its_price_and_predict_still_names_a_class():
     answer = model.decide(X)
     assert set(answer.decisions.label.tolist()) == {-1, 0, 1}
     assert set(model.predict(X)) == {"legit", "fraud"}
+
+
+@pytest.mark.parametrize(
+    ("costs", "told"),
+    [
+        ({"fn": -1, "fp": 1}, "must be greater than"),
+        ({"fn": 0, "fp": 0}, "all costs are zero"),
+        ({"fn": 1, "fp": 5, "tp": 9}, "must be greater than"),
+    ],
+)
+def test_costs_of_a_decision_are_checked_as_those_of_training(costs, told):
+    model, (X, _) = fitted(), table()
+    with pytest.raises(ValueError, match=told):
+        model.decide(X, costs=costs)
+
+
+@pytest.mark.parametrize("threshold", [-0.1, 1.1, 16.67, float("nan")])
+def test_a_threshold_is_a_probability(threshold):
+    model, (X, _) = fitted(), table()
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        model.decide(X, threshold=threshold)

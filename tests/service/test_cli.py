@@ -99,6 +99,10 @@ def test_other_costs_and_thresholds_move_decisions_alone(run: Run, payments: Pat
     assert before["probability_fraud"] == after["probability_fraud"]
     assert set(after["label"].to_pylist()) == {"legit"}
     assert {row["label"] for row in json.loads((tmp_path / "low.json").read_text())} == {"fraud"}
+    for threshold in ("2", "-1", "nan"):
+        done = run("predict", "m.costboost", payments, "--threshold", threshold)
+        assert (done.status, done.out) == (1, "")
+        assert "--threshold: must lie between 0 and 1" in done.err
 
 
 def test_what_cannot_be_trained_is_told_with_its_place(run: Run, payments: Path, tmp_path: Path) -> None:
@@ -256,6 +260,9 @@ def test_wrong_usage_is_status_2(run: Run, payments: Path, arguments: tuple[str,
         (("train", ".", "--costs", COSTS, "--url", "http://127.0.0.1:9"), "without a service"),
         (("train", ".", "--costs", COSTS, "--compute", "dask://8.8.8.8:1"), "use dask+tls"),
         (("train", "notes.txt", "--costs", COSTS), "ends in one of"),
+        (("train", "payments.csv", "--costs", COSTS, "--output", "payments.csv"), "would be lost"),
+        (("predict", "m.costboost", "payments.csv", "--output", "payments.csv"), "would be lost"),
+        (("keys", "create", "--tenant", "a", "--scopes", "predict", "--name", 200 * "n"), "1 to 128"),
         (("train", "payments.csv", "--costs", "costs.json"), "there is no file costs.json"),
         (("train", "payments.csv", "--costs", "{fn: 5}"), "double quotes"),
         (("train", "payments.csv", "--costs", COSTS, "--output", "no/m.costboost"), "no folder"),

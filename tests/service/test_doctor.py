@@ -124,6 +124,8 @@ def test_the_command_ends_with_1_if_anything_is_missing_that_does_not_heal_itsel
     assert said["ok"] == (status == 0)
     looked_at = ["python", "libraries", "processors", "store", "database", "kernels"]
     assert [one["name"] for one in said["findings"]] == looked_at
-    database = said["findings"][-2]
+    store, database = said["findings"][-3:-1]
+    assert (store["ok"], "is not there yet" in store["found"]) == (True, True)
+    assert not list(tmp_path.iterdir())  # to look makes nothing
     assert (database["ok"], "`costboost serve` makes it" in database["cure"]) == (True, True)
     assert ended.stderr == ""

@@ -42,17 +42,30 @@ function askForLabel(columns) {
   field.placeholder = isThere ? "label" : "choose one of its columns";
 }
 
+// The cells of a line of CSV; in quotes a comma is a letter like others.
+function cellsOf(line) {
+  const cell = /("(?:[^"]|"")*"|[^,]*)(,|$)/y;
+  const found = [];
+  for (let match = cell.exec(line); match; match = match[2] ? cell.exec(line) : null) {
+    found.push(/^".*"$/.test(match[1]) ? match[1].slice(1, -1).replaceAll('""', '"') : match[1]);
+  }
+  return found;
+}
+
+// As a field with several names takes one that holds a comma or begins or ends with a space.
+function quoted(name) {
+  return /[",]|^\s|\s$/.test(name) ? `"${name.replaceAll('"', '""')}"` : name;
+}
+
 async function proposeFor(chosen) {
   propose("name", chosen.name.replace(/(\.[A-Za-z]{1,8}){1,2}$/, ""));
   if (!/\.csv$/i.test(chosen.name)) return;
   const [header] = (await chosen.slice(0, 65536).text()).split(/\r?\n/, 1);
-  const columns = header
-    .replace(/^\uFEFF/, "")
-    .split(",")
-    .map((one) => one.replace(/^"|"$/g, ""));
+  const columns = cellsOf(header.replace(/^\uFEFF/, ""));
   document.getElementById("header").replaceChildren(...columns.map((one) => new Option(one, one)));
   askForLabel(columns);
-  propose("roles.cost", columns.filter((one) => /^costs?_/i.test(one)).join(", "));
+  const costs = columns.filter((one) => /^costs?_/i.test(one));
+  propose("roles.cost", costs.map(quoted).join(", "));
 }
 
 file.addEventListener("change", () => file.files.length && proposeFor(file.files[0]));
