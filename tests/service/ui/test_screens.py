@@ -51,6 +51,21 @@ def test_a_table_with_faults_is_refused_with_their_lines(shop: Shop, page: Page,
     expect(alert).to_be_focused()
 
 
+def test_columns_of_costs_are_proposed_as_they_are_called(shop: Shop, page: Page, tmp_path: Path) -> None:
+    file = tmp_path / "quoted.csv"
+    file.write_text(
+        '"x,cost_y","cost_a, ""net""",cost_z ,label\n' + "".join(f"{i},2,3,{i % 2}\n" for i in range(30))
+    )
+    page.goto(f"{shop.address}/ui/datasets/new")
+    page.get_by_label("File").set_input_files(file)
+    expect(page.locator("#header option")).to_have_count(4)
+    expect(page.get_by_label("For costs only")).to_have_value('"cost_a, ""net""", "cost_z "')
+    page.get_by_role("button", name="Bring it").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("quoted")
+    columns = shop.service.http.get("/v1/datasets/quoted").json()["columns"]
+    assert [one["role"] for one in columns] == ["feature", "cost", "cost", "label"]
+
+
 def test_costs_say_what_they_imply_while_they_are_typed(shop: Shop, page: Page, sound: Sound) -> None:
     page.goto(f"{shop.address}/ui/costs/new")
     words = page.get_by_role("complementary")
