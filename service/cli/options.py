@@ -172,12 +172,14 @@ def read_roles(pairs: list[str] | None, option: str) -> dict[str, str]:
     Raises
     ------
     UsageError
-        One is of another form.
+        One is of another form, or two are of one column.
     """
     told = {}
     for pair in pairs or ():
         column, separator, word = pair.rpartition("=")
         if not separator or not column:
             raise UsageError(f"{option} is COLUMN=WORD, once for each column")
+        if column in told:
+            raise UsageError(f"{option} names {column} twice")
         told[column] = word
     return told

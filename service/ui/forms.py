@@ -32,8 +32,14 @@ class Form:
         return any(name == one for one, _ in self._fields)
 
     def text(self, name: str) -> str | None:
-        """What a field says; None where it is empty."""
-        return next((text for one, text in self._fields if one == name), None)
+        """What a field says; None where it is empty.
+
+        Raises
+        ------
+        InvalidError
+            It comes twice.
+        """
+        return _only(self._fields, name)
 
     def required(self, name: str) -> str:
         """What a field says that must say something.
@@ -48,8 +54,14 @@ class Form:
         return text
 
     def verbatim(self, name: str) -> str | None:
-        """What a field says that names a thing of the data; None where it is empty."""
-        return next((text for one, text in self._verbatim if one == name), None)
+        """What a field says that names a thing of the data; None where it is empty.
+
+        Raises
+        ------
+        InvalidError
+            It comes twice.
+        """
+        return _only(self._verbatim, name)
 
     def texts(self, name: str) -> list[str]:
         """All that a field says."""
@@ -102,9 +114,17 @@ class Form:
         return int(text)
 
 
+def _only(fields: list[tuple[str, str]], name: str) -> str | None:
+    found = [text for one, text in fields if one == name]
+    if len(found) > 1:
+        raise wrong(pointer(name), "duplicate", "comes twice")
+    return found[0] if found else None
+
+
 def _within(fields: list[tuple[str, str]], prefix: str) -> dict[str, str]:
     start = f"{prefix}."
-    return {one.removeprefix(start): text for one, text in fields if one.startswith(start)}
+    names = dict.fromkeys(name for name, _ in fields if name.startswith(start))
+    return {name.removeprefix(start): text for name in names if (text := _only(fields, name)) is not None}
 
 
 def read_number(text: str, at: str) -> float:

@@ -20,7 +20,7 @@ def shop(service: Service) -> Service:
 
 
 def post(service: Service, path: str, fields: Any) -> httpx2.Response:
-    content = fields if isinstance(fields, bytes) else urlencode(fields).encode()
+    content = fields if isinstance(fields, bytes) else urlencode(fields, doseq=True).encode()
     return service.http.post(path, content=content, headers={"Origin": str(service.http.base_url), **FORM})
 
 
@@ -63,6 +63,7 @@ def test_bounds_count_without_a_column(shop: Service) -> None:
         ({"json": '{"fn": 5, "fp": 1}', "fn.fixed": 500, "fp.fixed": 10}, "fn and fp above"),
         ({"json": '{"name": "theirs", "fn": 5, "fp": 1}'}, "has a field of its own"),
         ({"json": '{"currency": "USD", "fn": 5, "fp": 1}'}, "has a field of its own"),
+        ({"fn.fixed": ["5", "50"], "fp.fixed": 1}, "comes twice"),
         ({"fn.fixed": "1_000", "fp.fixed": 1}, "with a point"),
         ({"fn.fixed": "٣", "fp.fixed": 1}, "with a point"),
     ],
