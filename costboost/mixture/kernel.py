@@ -1,11 +1,13 @@
 """Logistic regression in the space of an rbf kernel, spanned by a few rows (Nyström)."""
 
+import threading
 from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
+from threadpoolctl import threadpool_limits
 
 from costboost.ensembles.expansions import Expansions
 from costboost.ensembles.mixtures import REACH
@@ -19,6 +21,9 @@ Floats = NDArray[np.float64]
 
 #: Directions in which the rows that span the space hardly differ are left out.
 _FLAT = 1e-8
+#: How many threads a product of matrices is parted among changes its last bits, and so a model; the number is
+#: that of the process, so one fit at a time has set it.
+_ALONE = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -59,8 +64,11 @@ class Kernel:
         own = np.sort(rows[: self.most_rows])
         Z = scaled(X, unit, center, spread)
         vectors = np.unique(Z[np.sort(rows[: self.vectors])], axis=0)
-        root = _inverse_root(_rbf(vectors, vectors, gamma))
-        factors, constant = self._factors(_rbf(Z[own], vectors, gamma) @ root, label[own], weights[own])
+        apart, between = _rbf(vectors, vectors, gamma), _rbf(Z[own], vectors, gamma)
+        with _ALONE, threadpool_limits(1, "blas"):
+            root = _inverse_root(apart)
+            mapped = between @ root
+        factors, constant = self._factors(mapped, label[own], weights[own])
         return Expansions(
             unit=unit,
             center=center,

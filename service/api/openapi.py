@@ -94,7 +94,8 @@ def _mark(operation: dict[str, Any], route: StrictRoute, method: str) -> None:
         operation["responses"] = dict(sorted(operation["responses"].items()))
     if route.is_creating:
         operation.setdefault("parameters", []).append(idempotency.PARAMETER)
-        answers = {**operation["responses"], "409": responses(409)[409]}
+        # 404: what the key of an earlier request made was deleted since, and its answer was not kept.
+        answers = {"404": responses(404)[404], **operation["responses"], "409": responses(409)[409]}
         operation["responses"] = dict(sorted(answers.items()))
 
 

@@ -1,6 +1,7 @@
 import copy
 import functools
 import json
+import os
 import subprocess
 import sys
 import time
@@ -109,7 +110,9 @@ def test_a_loaded_model_can_be_fitted_anew(which):
     assert len(positive) == len(y)
 
 
-def test_the_same_fit_gives_the_same_bytes_in_another_process():
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_the_same_fit_gives_the_same_bytes_in_another_process(threads):
+    """Also where products of matrices are parted among other numbers of threads."""
     code = (
         "import hashlib, numpy as np\n"
         "from costboost import CostSensitiveModel, dump\n"
@@ -120,7 +123,11 @@ def test_the_same_fit_gives_the_same_bytes_in_another_process():
     here: dict[str, str] = {}
     exec(code, here)
     command = [sys.executable, "-c", code + "print(digest)"]
-    there = subprocess.run(command, check=True, capture_output=True, text=True, timeout=120).stdout
+    limits = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), threads)
+    environment = os.environ | limits
+    there = subprocess.run(
+        command, check=True, capture_output=True, text=True, timeout=120, env=environment
+    ).stdout
     assert there == here["digest"] + "\n"
 
 

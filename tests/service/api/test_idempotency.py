@@ -209,6 +209,27 @@ def test_what_was_made_and_is_gone_is_not_made_again(keyed: Service) -> None:
     assert count(keyed, "/v1/datasets") == 0
 
 
+def test_a_secret_is_not_kept_and_its_owner_may_be_gone(keyed: Service) -> None:
+    """As the OpenAPI document says of each POST that creates."""
+    body = {"url": "https://hooks.example/costboost"}
+    headers = {"Idempotency-Key": "hook"}
+    made = keyed.http.post("/v1/webhooks", json=body, headers=headers)
+    again = keyed.http.post("/v1/webhooks", json=body, headers=headers)
+    assert (made.status_code, again.status_code) == (201, 201)
+    assert ("secret" in made.json(), again.json().get("secret")) == (True, None)
+    keyed.http.delete(made.headers["location"])
+    problem(keyed.http.post("/v1/webhooks", json=body, headers=headers), 404, "not_found")
+    document = keyed.http.get("/openapi.json").json()
+    creating = [
+        operation
+        for methods in document["paths"].values()
+        for operation in methods.values()
+        if any(one.get("name") == "Idempotency-Key" for one in operation.get("parameters", ()))
+    ]
+    assert len(creating) > 5
+    assert all("404" in operation["responses"] for operation in creating)
+
+
 def test_a_request_under_way_says_so(keyed: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     """However long a body takes to come, its key is not taken over."""
     monkeypatch.setattr(idempotency, "BEAT_SECONDS", 0.1)
