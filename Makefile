@@ -2,7 +2,9 @@
 #
 # Needs: make, git and Python 3.11 or newer. Each target first builds what it needs in .venv.
 
-PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3.13 || command -v python3)
+# A name may be there and start nothing, as where pyenv has a version that is not chosen.
+first_that_runs = $(or $(shell for one in $(1); do "$$one" -c '' 2> /dev/null && command -v "$$one" && break; done),python3)
+PYTHON ?= $(call first_that_runs,python3.11 python3.12 python3.13 python3)
 VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip -qq --disable-pip-version-check
@@ -33,7 +35,7 @@ QUICK_TESTS ?= $(addprefix tests/,costboost/test_costs.py costboost/test_model.p
 # Kernels of another numba are kept apart, and compiled before tests that have deadlines.
 LOWEST_PYTHON := NUMBA_CACHE_DIR=$(CURDIR)/.venv-lowest/numba .venv-lowest/bin/python
 # The newest Python here that is supported; the newest numpy and scipy are for 3.12 or later.
-NEWEST ?= $(shell command -v python3.13 || command -v python3.12 || command -v python3.11 || command -v python3)
+NEWEST ?= $(call first_that_runs,python3.13 python3.12 python3.11 python3)
 NEWEST_PYTHON := NUMBA_CACHE_DIR=$(CURDIR)/.venv-newest/numba .venv-newest/bin/python
 LOWEST := $(BIN)/uv pip install --quiet --python .venv-lowest/bin/python --resolution lowest-direct
 comma := ,
