@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import pytest
 import structlog
 
+from costboost import warming
 from service.usecases import api_keys
 from tests.service.conftest import Service
 
@@ -27,6 +28,7 @@ CHECKS = (
 @pytest.fixture(scope="module")
 def fuzzed(service: Service, fraud_csv: str) -> Iterator[Service]:
     """The service with a model to be found; it logs errors only."""
+    warming.warm()  # where nothing is compiled yet, a busy machine trains for minutes
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
     service.train("fuzzed", fraud_csv, {"fn": 20, "fp": 1}, params={"n_estimators": 3})
     yield service
