@@ -1,11 +1,14 @@
 """How many requests an API key may send: a bucket for each, which fills at a steady rate."""
 
+import math
 import time
 from collections.abc import Callable
 
 from service.domain.errors import TooManyError
 
 MAX_BUCKETS = 10_000
+#: Who waits as long as was told shall not be refused for the last digit of a sum.
+_ROUNDING = 1e-9
 
 
 class Rates:
@@ -36,8 +39,8 @@ class Rates:
         """
         now = self._clock()
         left = self._left(key, now)
-        if left < 1.0:
-            wait = max(1, round((1.0 - left) / self._per_second))
+        if left < 1.0 - _ROUNDING:
+            wait = math.ceil((1.0 - left) / self._per_second)
             raise TooManyError("rate_limited", "this API key sends too many requests", wait)
         if key not in self._buckets and len(self._buckets) >= MAX_BUCKETS:
             self._forget_full(now)

@@ -94,6 +94,28 @@ class Clock:
         return self.now
 
 
+def emptied(rates: Rates) -> int:
+    """Take what is left; gives the seconds that who comes too early is told to wait."""
+    while True:
+        try:
+            rates.take("a")
+        except TooManyError as error:
+            assert error.retry_after is not None
+            return error.retry_after
+
+
+@pytest.mark.parametrize("per_minute", [1, 7, 30, 59, 90, 1000])
+def test_who_waits_as_long_as_was_told_is_not_refused_again(per_minute: int) -> None:
+    now = 0.0
+    rates = Rates(per_minute, lambda: now)
+    for _ in range(per_minute):
+        rates.take("a")
+    for early in (0.0, 0.3, 0.77):
+        now += early
+        now += emptied(rates)
+        rates.take("a")
+
+
 def test_a_bucket_fills_at_a_steady_rate() -> None:
     clock = Clock()
     rates = Rates(60, clock)
