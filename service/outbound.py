@@ -13,13 +13,15 @@ import threading
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from io import BufferedReader
+from typing import Any, cast
 from urllib.parse import SplitResult, urlsplit
 
-#: For connecting, and for each piece of the answer, in seconds.
-STEP_SECONDS = 5.0
-#: For all of it.
+#: For connecting, and from then on for all of it, in seconds.
+CONNECT_SECONDS = 5.0
 WHOLE_SECONDS = 15.0
+#: That are read of an answer, headers and interim answers (100) together.
+MOST_BYTES = 1 << 16
 
 #: Addresses that end in an IPv4 one, which a translator on the way may send to.
 _V4_IN_V6 = ipaddress.IPv6Network("64:ff9b::/96")
@@ -100,7 +102,7 @@ class Outbound:
         parts = urlsplit(url)
         address = self._address(parts)
         try:
-            with socket.create_connection((address, _port(parts)), STEP_SECONDS) as plain:
+            with socket.create_connection((address, _port(parts)), CONNECT_SECONDS) as plain:
                 return _posted(plain, parts, body, headers)
         except TimeoutError:
             raise NotPostedError("timeout") from None
@@ -157,19 +159,52 @@ def _port(parts: SplitResult) -> int:
 def _posted(plain: socket.socket, parts: SplitResult, body: bytes, headers: Mapping[str, str]) -> int:
     """Post over a connection that is there; the name is for TLS and for the header Host."""
     connection = http.client.HTTPConnection(parts.netloc)
+    connection.response_class = _Answer
+    plain.settimeout(WHOLE_SECONDS)
     connection.sock = _wrapped(plain, parts)
-    # Every step has its limit; a peer that sends a byte now and then would still hold us for ever.
-    cut = threading.Timer(WHOLE_SECONDS, _shut, [connection.sock])
+    # Of a single read that is the limit; a peer that sends a byte now and then would still hold us for ever.
+    is_late = threading.Event()
+    cut = threading.Timer(WHOLE_SECONDS, _shut, [connection.sock, is_late])
     cut.start()
     try:
         if isinstance(connection.sock, ssl.SSLSocket):
             connection.sock.do_handshake()
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         connection.request("POST", target, body, dict(headers))
-        return connection.getresponse().status
+        status = connection.getresponse().status
+    except (OSError, http.client.HTTPException):
+        if is_late.is_set():
+            raise TimeoutError from None
+        raise
     finally:
         cut.cancel()
         connection.close()
+    if is_late.is_set():  # what was cut off looks like the end of the headers
+        raise TimeoutError
+    return status
+
+
+class _Answer(http.client.HTTPResponse):
+    """An answer of which only so much is read: a peer may send interim ones without end."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fp = cast(BufferedReader, _Bounded(self.fp, MOST_BYTES))
+
+
+class _Bounded:
+    def __init__(self, file: BufferedReader, most: int) -> None:
+        self._file, self._left = file, most
+
+    def readline(self, size: int = -1) -> bytes:
+        line = self._file.readline(size)
+        self._left -= len(line)
+        if self._left < 0:
+            raise http.client.HTTPException("too much before the end of the headers")
+        return line
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
 
 
 def _wrapped(plain: socket.socket, parts: SplitResult) -> socket.socket:
@@ -179,6 +214,7 @@ def _wrapped(plain: socket.socket, parts: SplitResult) -> socket.socket:
     return context.wrap_socket(plain, server_hostname=parts.hostname, do_handshake_on_connect=False)
 
 
-def _shut(connected: socket.socket) -> None:
+def _shut(connected: socket.socket, is_late: threading.Event) -> None:
+    is_late.set()
     with suppress(OSError):
         connected.shutdown(socket.SHUT_RDWR)

@@ -3,6 +3,7 @@
 import socket
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import pytest
@@ -108,29 +109,47 @@ def test_nobody_there() -> None:
     assert refused(Outbound(), "https://no-such-host.invalid/") == "unresolved"
 
 
-@pytest.mark.parametrize(("step", "whole"), [(0.2, 15.0), (5.0, 0.4)])
-def test_who_never_ends_an_answer_holds_nobody(
-    monkeypatch: pytest.MonkeyPatch, step: float, whole: float
-) -> None:
-    """Silent within a step, or a byte now and then until the whole time is over."""
-    monkeypatch.setattr(outbound, "STEP_SECONDS", step)
-    monkeypatch.setattr(outbound, "WHOLE_SECONDS", whole)
+@contextmanager
+def peer(first: bytes, then: bytes, pause: float = 0.01) -> Iterator[str]:
+    """Somebody who takes what is posted, and then sends this and goes on with that for ever."""
     stop = threading.Event()
     with socket.create_server(("127.0.0.1", 0)) as server:
 
-        def drip() -> None:
+        def answer() -> None:
             connection, _ = server.accept()
-            with connection:
-                while not stop.wait(0.05):
-                    if whole < step:
-                        try:
-                            connection.sendall(b"H")
-                        except OSError:
-                            return
+            with connection, suppress(OSError):
+                connection.recv(1 << 16)
+                stop.wait(pause)
+                connection.sendall(first)
+                while not stop.wait(0.01):
+                    connection.sendall(then)
 
-        thread = threading.Thread(target=drip)
+        thread = threading.Thread(target=answer)
         thread.start()
-        code = refused(Outbound({"127.0.0.1"}), f"http://127.0.0.1:{server.getsockname()[1]}/")
+        yield f"http://127.0.0.1:{server.getsockname()[1]}/"
         stop.set()
         thread.join()
-    assert code in ("timeout", "unreachable")
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "code"),
+    [
+        (b"", b"", "timeout"),
+        (b"", b"H", "timeout"),
+        (b"HTTP/1.1 200 OK\r\nX-Slow: ", b"x", "timeout"),
+        (b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 200, "unreachable"),
+    ],
+    ids=["silent", "a byte now and then", "headers without an end", "interim answers without an end"],
+)
+def test_who_never_ends_an_answer_holds_nobody(
+    monkeypatch: pytest.MonkeyPatch, first: bytes, then: bytes, code: str
+) -> None:
+    monkeypatch.setattr(outbound, "WHOLE_SECONDS", 15.0 if code == "unreachable" else 0.4)
+    with peer(first, then) as url:
+        assert refused(Outbound({"127.0.0.1"}), url) == code
+
+
+def test_an_answer_may_take_longer_than_to_connect(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(outbound, "CONNECT_SECONDS", 0.2)
+    with peer(b"HTTP/1.1 204 No Content\r\n\r\n", b"", pause=0.6) as url:
+        assert Outbound({"127.0.0.1"}).post(url, b"{}", {}) == 204
