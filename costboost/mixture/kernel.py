@@ -1,5 +1,6 @@
 """Logistic regression in the space of an rbf kernel, spanned by a few rows (Nyström)."""
 
+import functools
 import threading
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -7,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from costboost.ensembles.expansions import Expansions
 from costboost.ensembles.mixtures import REACH
@@ -65,7 +66,7 @@ class Kernel:
         Z = scaled(X, unit, center, spread)
         vectors = np.unique(Z[np.sort(rows[: self.vectors])], axis=0)
         apart, between = _rbf(vectors, vectors, gamma), _rbf(Z[own], vectors, gamma)
-        with _ALONE, threadpool_limits(1, "blas"):
+        with _ALONE, _threads().limit(limits=1, user_api="blas"):
             root = _inverse_root(apart)
             mapped = between @ root
         factors, constant = self._factors(mapped, label[own], weights[own])
@@ -98,6 +99,12 @@ class Kernel:
 
         found = minimize(loss, np.zeros(slopes.size), jac=True, method="L-BFGS-B", options={"maxiter": 200}).x
         return found[1:], float(found[0])
+
+
+@functools.cache
+def _threads() -> ThreadpoolController:
+    """Look once which libraries have threads: it takes longer than to set their number."""
+    return ThreadpoolController()
 
 
 def _is_binary(codes: Floats) -> bool:
