@@ -120,22 +120,19 @@ def fit_rows(
             **(rows.apart if getattr(booster, "early_stopping", None) is not None else {}),
             **({"tape": tape} if isinstance(booster, CostSensitiveBooster) else {}),
         )
-    except ValueError:
-        _refuse_large(X, encoder)
-        raise
+    except ValueError as error:
+        large = _large_columns(X, encoder)
+        if not large:
+            raise
+        # Most likely the reason: squares of such numbers overflow, where stumps and trees only compare them.
+        told = f"only stumps and trees can learn from numbers beyond {LARGEST:g}: {', '.join(large)}"
+        raise ValueError(f"{error}; {told}") from error
     return Fitted(encoder, fitted)
 
 
-def _refuse_large(X: NDArray[np.float64], encoder: FeatureEncoder) -> None:
-    """Name the columns that most likely made a fit fail: squares of their numbers overflow.
-
-    Stumps and trees compare numbers only, and learn from such columns all the same.
-    """
+def _large_columns(X: NDArray[np.float64], encoder: FeatureEncoder) -> list[str]:
     too_large = np.fmax.reduce(np.abs(X), axis=0, initial=0.0) > LARGEST  # NaN where it is missing
-    names = dict.fromkeys(encoder.cells[j].source for j in np.flatnonzero(too_large))
-    if names:
-        told = ", ".join(map(str, names))
-        raise ValueError(f"only stumps and trees can learn from numbers beyond {LARGEST:g}: {told}")
+    return list(dict.fromkeys(encoder.cells[j].source for j in np.flatnonzero(too_large)))
 
 
 def _joined(booster: Any, rows: TrainingSet) -> tuple[FeatureEncoder, Any]:

@@ -75,9 +75,10 @@ class DecidingModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             costs = CostSpec.from_matrix(costs.matrix, scorer.classes, scorer.positive)
         elif isinstance(costs, Mapping):
             costs = named_costs(costs, scorer.classes, scorer.positive)
+        read = frozenset[str]()
         if isinstance(costs, CostSpec):
             costs.check()
-        read = costs.columns if isinstance(costs, CostSpec) else frozenset()
+            read = costs.columns
         return scorer.decide(self._read(X, read), costs=costs, priors=priors, threshold=threshold)
 
     def predict(self, X: Any) -> NDArray[Any]:

@@ -14,7 +14,8 @@ from service.api.context import Receipted, Sender, Tenant, Wired
 from service.api.lists import ListSlice, Page, page
 from service.api.problems import responses
 from service.api.routes import StrictRoute
-from service.domain.access import KEY_NAME_PATTERN, MAX_KEY_NAME, ApiKey, Scope
+from service.domain.access import MAX_KEY_NAME, ApiKey, Scope
+from service.domain.wording import ONE_LINE
 from service.usecases import api_keys
 
 router = APIRouter(route_class=StrictRoute, tags=["api-keys"])
@@ -37,7 +38,7 @@ class ApiKeyIn(BaseModel):
         extra="forbid", json_schema_extra={"example": {"name": "checkout", "scopes": ["predict"]}}
     )
 
-    name: str = Field(min_length=1, max_length=MAX_KEY_NAME, pattern=KEY_NAME_PATTERN)
+    name: str = Field(min_length=1, max_length=MAX_KEY_NAME, pattern=ONE_LINE)
     scopes: Annotated[list[Scope], Field(min_length=1, max_length=20)] = Field(
         description="What it may do; `admin` may do everything."
     )

@@ -8,9 +8,9 @@ import typer
 from service.cli.explaining import UsageError
 from service.cli.options import AsJson, DataDir, Limit, settings_of, settings_of_service
 from service.cli.printing import show
-from service.domain.access import KEY_NAME_PATTERN, MAX_KEY_NAME, SCOPES, Scope
+from service.domain.access import MAX_KEY_NAME, SCOPES, Scope
 from service.domain.training import NAME_PATTERN
-from service.domain.wording import PATTERNS
+from service.domain.wording import ONE_LINE, PATTERNS
 
 NAME = "keys"
 group = typer.Typer(help="API keys: who may ask, and for what.", no_args_is_help=True)
@@ -36,7 +36,7 @@ def create_key(
     wanted = _scopes(scopes)
     if re.fullmatch(NAME_PATTERN, tenant) is None:
         raise UsageError(f"--tenant {PATTERNS[NAME_PATTERN]}")
-    if len(name) > MAX_KEY_NAME or re.fullmatch(KEY_NAME_PATTERN, name) is None:
+    if len(name) > MAX_KEY_NAME or re.fullmatch(ONE_LINE, name) is None:
         raise UsageError(f"--name is one line of 1 to {MAX_KEY_NAME} characters")
     settings = settings_of(data_dir)
     wired = wiring.wire(settings)

@@ -15,9 +15,8 @@ DEFAULT_TENANT: Final = "default"
 Scope = Literal["data", "train", "predict", "feedback", "registry", "admin"]
 SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
 
-#: What an API key may be called: one line.
+#: Characters of the name of an API key, at most.
 MAX_KEY_NAME: Final = 128
-KEY_NAME_PATTERN: Final = r"^[^\x00-\x1f\x7f]+$"
 
 _TOKEN = re.compile(r"cb_([0-9a-f-]{36})_([0-9a-f]{64})")
 

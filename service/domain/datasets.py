@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field, StringConstraints
 
-from service.domain.wording import Telling
+from service.domain.wording import ONE_LINE, Telling
 
 ColumnType = Literal["number", "category", "boolean", "timestamp", "text"]
 ColumnRole = Literal["feature", "label", "weight", "group", "time", "id", "subject", "cost", "ignore"]
@@ -61,9 +61,7 @@ def rarer_class(class_counts: Mapping[str, int]) -> str:
 
 
 Label = Annotated[str, BeforeValidator(lambda value: canonical_label(value) or ""), Field(min_length=1)]
-DatasetName = Annotated[
-    str, StringConstraints(min_length=1, max_length=MAX_DATASET_NAME, pattern=r"^[^\x00-\x1f\x7f]+$")
-]
+DatasetName = Annotated[str, StringConstraints(min_length=1, max_length=MAX_DATASET_NAME, pattern=ONE_LINE)]
 
 
 class IntakeOptions(Telling):

@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field
 
 from service.domain.datasets import Label
 from service.domain.outcomes import Moment
-from service.domain.wording import Telling
+from service.domain.wording import ONE_LINE, Telling
 
 MAX_ITEMS = 10_000
 
@@ -19,7 +19,7 @@ class FeedbackItem(Telling):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    prediction_id: Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[^\x00-\x1f\x7f]+$")]
+    prediction_id: Annotated[str, Field(min_length=1, max_length=64, pattern=ONE_LINE)]
     label: Label = Field(description="The class that the row turned out to be of.")
     observed_at: Moment | None = Field(default=None, description="When this became known; now, if left out.")
     amount: float | None = Field(

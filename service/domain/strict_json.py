@@ -14,7 +14,7 @@ _SUSPECT: Final = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
 
 _NO_NUMBER: Final = "is no JSON number; a missing value is null"
 _TWICE: Final = "the name comes twice in one object"
-_NO_TEXT: Final = "holds a NUL or half a surrogate pair"
+NO_TEXT: Final = "holds a NUL or half a surrogate pair"
 _DEEP: Final = f"is nested more than {MAX_DEPTH} levels deep"
 
 Fault = tuple[str, str, str]
@@ -129,7 +129,7 @@ def _faults(value: Any, at: str, depth: int) -> Iterator[Fault]:
         yield at, "not_a_number", f"{value} {_NO_NUMBER}"
     elif isinstance(value, str):
         if not is_storable(value):
-            yield at, "text", _NO_TEXT
+            yield at, "text", NO_TEXT
     elif isinstance(value, list) and depth == MAX_DEPTH:
         yield at, "too_deep", _DEEP
     elif isinstance(value, _Pairs):
@@ -143,7 +143,7 @@ def _faults_of_object(pairs: _Pairs, at: str, depth: int) -> Iterator[Fault]:
     seen = set[str]()
     for name, value in pairs:
         if not is_storable(name):
-            yield at, "text", f"a name in it {_NO_TEXT}"
+            yield at, "text", f"a name in it {NO_TEXT}"
             continue
         place = at + pointer(name)
         if name in seen:

@@ -10,13 +10,15 @@ from pydantic_core import InitErrorDetails, PydanticCustomError, core_schema
 _OBJECT: Final = frozenset({"model_type", "model_attributes_type", "dict_type", "dataclass_type"})
 _KNOWN: Final = frozenset(get_args(core_schema.ErrorType))
 
+#: Text on one line.
+ONE_LINE: Final = r"^[^\x00-\x1f\x7f]+$"
 #: Pattern of a field -> what it asks for.
 PATTERNS: Final[dict[str, str]] = {
     r"^[a-z0-9][a-z0-9._-]{0,63}$": (
         "must be 1 to 64 of a-z, 0-9, '.', '_' and '-', and begin with a letter or digit"
     ),
     r"^[A-Z]{3}$": "must be a currency code of three capital letters, such as EUR",
-    r"^[^\x00-\x1f\x7f]+$": "must be text on one line, without control characters",
+    ONE_LINE: "must be text on one line, without control characters",
 }
 
 _NUMBER, _WHOLE = "must be a number", "must be a whole number"

@@ -15,7 +15,8 @@ Kind: TypeAlias = ColumnType | Literal["label"]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 #: Seconds of the years 1 to 9999, which is what dates can name.
 FIRST_SECOND, LAST_SECOND = -62_135_596_800.0, 253_402_300_800.0
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+#: How a number is written, but for infinity.
+NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _INFINITE = re.compile(r"[+-]?inf(inity)?", re.ASCII | re.IGNORECASE)
 _TIME = re.compile(
     r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d([.]\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?", re.ASCII | re.IGNORECASE
@@ -135,7 +136,7 @@ def label(value: object) -> str | None:
 def number_text(text: str) -> float:
     """Number of a CSV cell."""
     stripped = text.strip()
-    if _NUMBER.fullmatch(stripped) or _INFINITE.fullmatch(stripped):
+    if NUMBER.fullmatch(stripped) or _INFINITE.fullmatch(stripped):
         return number(float(stripped))
     return _missing_or_fault(stripped)
 
@@ -150,7 +151,7 @@ def boolean_text(text: str) -> float:
 def timestamp_text(text: str) -> float:
     """Time of a CSV cell."""
     stripped = text.strip()
-    if _NUMBER.fullmatch(stripped):
+    if NUMBER.fullmatch(stripped):
         return timestamp(float(stripped))
     return _parse_time(stripped) if _TIME.fullmatch(stripped) else _missing_or_fault(stripped)
 
@@ -168,7 +169,7 @@ def is_number(text: str) -> bool:
     """Whether text is written as a number, finite or not, without a leading zero (that would be a code)."""
     stripped = text.strip()
     has_zero = re.match(r"[+-]?0\d", stripped) is not None
-    return bool(_NUMBER.fullmatch(stripped) and not has_zero) or bool(_INFINITE.fullmatch(stripped))
+    return bool(NUMBER.fullmatch(stripped) and not has_zero) or bool(_INFINITE.fullmatch(stripped))
 
 
 #: Type -> decoder of a Python value.

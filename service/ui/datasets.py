@@ -26,8 +26,9 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False, tags=["datase
 
 #: Columns that are drawn: more would make the page heavy.
 _DRAWN = 40
+#: A name between commas, which in quotes may hold some itself.
+_LISTED: Final = re.compile(r'\s*(?:"(?P<quoted>(?:[^"]|"")+)"|(?P<plain>[^,]*?))\s*(?:,|$)')
 #: Fields of the form that name columns, one or several by commas, and the role that these get.
-_LISTED: Final = re.compile(r'\s*(?:(?P<quoted>"(?:[^"]|"")+")|(?P<plain>[^,]*?))\s*(?:,|$)')
 _ROLES = ("cost", "id", "time", "group", "weight", "subject", "ignore")
 
 
@@ -113,5 +114,6 @@ def _options(fields: dict[str, str], called: str | None) -> IntakeOptions:
 
 def _listed(text: str) -> list[str]:
     """Names between commas, without the spaces around them; in quotes a name is as it is."""
-    found = [match["quoted"] or match["plain"] for match in _LISTED.finditer(text)]
-    return [name[1:-1].replace('""', '"') if name.startswith('"') else name for name in found if name]
+    found = _LISTED.finditer(text)
+    names = [match["plain"] or (match["quoted"] or "").replace('""', '"') for match in found]
+    return [name for name in names if name]

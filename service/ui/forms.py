@@ -1,8 +1,7 @@
 """Forms as they arrive: fields of text, and the numbers in them; where one is wrong its field is named."""
 
 import math
-import re
-from typing import Annotated, Final
+from typing import Annotated
 from urllib.parse import unquote_to_bytes
 
 from fastapi import Depends
@@ -10,11 +9,11 @@ from starlette.datastructures import UploadFile
 from starlette.requests import Request
 
 from service.domain.errors import FieldError, InvalidError, MalformedError, pointer
+from service.domain.strict_json import NO_TEXT, is_storable
+from service.rows.cells import NUMBER
 
 _MAX_FIELDS = 2_000
 _MAX_FIELD_BYTES = 1 << 20
-_NO_TEXT: Final = "holds a NUL"
-_NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 
 
 class Form:
@@ -147,7 +146,7 @@ def read_number(text: str, at: str) -> float:
 
 def is_plain(text: str) -> bool:
     """Whether text is a number as people write one; Python reads more, such as `1_0` or other digits."""
-    return _NUMBER.fullmatch(text) is not None
+    return NUMBER.fullmatch(text) is not None
 
 
 def wrong(at: str, code: str, detail: str) -> InvalidError:
@@ -163,10 +162,9 @@ async def _read(request: Request) -> Form:
         if any(isinstance(one, UploadFile) for _, one in items):
             raise MalformedError("malformed", "this form takes no file")
         fields = [(name, str(one)) for name, one in items]
-    if faults := [
-        FieldError(pointer(name), "text", _NO_TEXT) for name, text in fields if "\0" in name + text
-    ]:
-        raise MalformedError("malformed", f"a field of the form {_NO_TEXT}", faults)
+    if odd := [name for name, text in fields if not is_storable(name + text)]:
+        faults = [FieldError(pointer(name), "text", NO_TEXT) for name in odd]
+        raise MalformedError("malformed", f"a field of the form {NO_TEXT}", faults)
     return Form(fields)
 
 

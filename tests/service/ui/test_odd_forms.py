@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 import httpx2
 import pytest
 
+from service.ui.datasets import _listed
 from tests.service.conftest import Service, table
 from tests.service.records import add_version
 
@@ -89,6 +90,20 @@ def test_a_column_has_one_role(shop: Service) -> None:
     answer = upload(shop, table(), **{"roles.cost": "hour, amount", "roles.ignore": "amount"})
     assert answer.status_code == 422
     assert "also named under cost" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("", []),
+        (" a , b c,,", ["a", "b c"]),
+        ('"a, b", " c "', ["a, b", " c "]),
+        ('"say ""x""",d', ['say "x"', "d"]),
+        ('5" pipe, "a"b', ['5" pipe', '"a"b']),
+    ],
+)
+def test_names_by_commas(text: str, names: list[str]) -> None:
+    assert _listed(text) == names
 
 
 def test_names_with_a_comma_or_a_space_are_given_roles_in_quotes(shop: Service) -> None:
